@@ -1,0 +1,80 @@
+# Third-party libraries: Debian's jansson and expat natively; ODE always, and for WebAssembly jansson
+# and expat too, built from pinned sources (scripts/deps.sh). What is built stays in a cache that
+# worktrees and clean clones share: $KL_DEPS_CACHE, or kinloop/ in the user's cache folder.
+
+# Builds and installs the CMake project in `source` once per compiler and set of `inputs` (files);
+# `prefix` becomes the folder with include/ and lib/. Further arguments go to its configure step.
+function(kl_build_dependency name source inputs prefix)
+    set(text "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_SYSTEM_NAME}")
+    string(APPEND text " ${CMAKE_SYSTEM_PROCESSOR} ${CMAKE_TOOLCHAIN_FILE} ${source} ${ARGN}")
+    foreach(input ${inputs})
+        file(SHA256 ${input} sum)
+        string(APPEND text " ${sum}")
+    endforeach()
+    string(SHA256 key "${text}")
+    string(SUBSTRING ${key} 0 12 key)
+    set(install ${KL_CACHE}/built/${name}-${key})
+    set(${prefix} ${install} PARENT_SCOPE)
+
+    file(LOCK ${KL_CACHE}/built/${name}-${key}.lock GUARD FUNCTION)
+    if(EXISTS ${install}/.complete)
+        return()
+    endif()
+    message(STATUS "Building ${name} into ${install}")
+    set(work ${CMAKE_BINARY_DIR}/dependencies/${name})
+    set(toolchain)
+    if(CMAKE_TOOLCHAIN_FILE)
+        set(toolchain -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
+    else()
+        set(toolchain -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+    endif()
+    foreach(command
+            "-S;${source};-B;${work};-G;${CMAKE_GENERATOR};${toolchain};-DCMAKE_BUILD_TYPE=Release;-DCMAKE_INSTALL_PREFIX=${install};-DCMAKE_INSTALL_LIBDIR=lib;-DBUILD_SHARED_LIBS=OFF;${ARGN}"
+            "--build;${work};--parallel;2" "--install;${work}")
+        execute_process(COMMAND ${CMAKE_COMMAND} ${command} RESULT_VARIABLE failed
+                        OUTPUT_VARIABLE output ERROR_VARIABLE output)
+        if(failed)
+            message(FATAL_ERROR "${name} did not build:\n${output}")
+        endif()
+    endforeach()
+    file(WRITE ${install}/.complete "")
+    file(REMOVE_RECURSE ${work})
+endfunction()
+
+# An imported static library `target` = ${prefix}/lib/lib${file}.a
+function(kl_import target prefix file)
+    add_library(${target} STATIC IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${prefix}/lib/lib${file}.a
+        INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${prefix}/include)
+endfunction()
+
+execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/deps.sh RESULT_VARIABLE failed
+                OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(failed)
+    message(FATAL_ERROR "scripts/deps.sh could not provide the sources of ODE, jansson and expat")
+endif()
+get_filename_component(KL_CACHE ${sources} DIRECTORY)
+
+set(ode ${PROJECT_SOURCE_DIR}/cmake/ode)
+kl_build_dependency(ode ${ode} "${ode}/CMakeLists.txt;${ode}/config.h;${ode}/own_trig.h" prefix
+    -DODE_SOURCE_DIR=${sources}/ode-0.16.2)
+kl_import(kl_ode ${prefix} ode)
+set_target_properties(kl_ode PROPERTIES IMPORTED_LINK_INTERFACE_LANGUAGES CXX
+    INTERFACE_COMPILE_DEFINITIONS dIDEDOUBLE
+    INTERFACE_LINK_LIBRARIES kl)  # for kl_atan2 and its like, see cmake/ode/own_trig.h
+
+if(EMSCRIPTEN)
+    kl_build_dependency(jansson ${sources}/jansson-2.14 "" prefix
+        -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF)
+    kl_import(kl_jansson ${prefix} jansson)
+    kl_build_dependency(expat ${sources}/libexpat-R_2_5_0/expat "" prefix
+        -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_TESTS=OFF
+        -DEXPAT_BUILD_DOCS=OFF -DEXPAT_SHARED_LIBS=OFF)
+    kl_import(kl_expat ${prefix} expat)
+else()
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET GLOBAL jansson)
+    pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET GLOBAL expat)
+    add_library(kl_jansson ALIAS PkgConfig::JANSSON)
+    add_library(kl_expat ALIAS PkgConfig::EXPAT)
+endif()
