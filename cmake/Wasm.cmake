@@ -1,0 +1,14 @@
+# kinloop.mjs and kinloop.wasm: one build for the page, its workers and Node (which hands the module
+# `wasmBinary`). Functions are exported by EMSCRIPTEN_KEEPALIVE in wasm/exports.c.
+if(NOT EXISTS ${PROJECT_SOURCE_DIR}/wasm/exports.c)
+    return()
+endif()
+
+file(GLOB KL_WASM_SOURCES CONFIGURE_DEPENDS wasm/*.c)
+add_executable(kinloop_wasm ${KL_WASM_SOURCES})
+target_link_libraries(kinloop_wasm PRIVATE kl kl_jansson)
+set_target_properties(kinloop_wasm PROPERTIES OUTPUT_NAME kinloop SUFFIX .mjs
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+target_link_options(kinloop_wasm PRIVATE -O3 --no-entry
+    -sWASM_BIGINT=1 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1
+    -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=_malloc,_free)
