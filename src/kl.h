@@ -363,9 +363,13 @@ typedef struct KlReferenceDef {
     bool loop;
 } KlReferenceDef;
 
+// In KlForceEvent.body: whichever body's centre of mass is highest (against gravity; along +z without
+// gravity) at the first step of the event. The choice is part of the simulated state.
+#define KL_BODY_HIGHEST (-2)
+
 // A force on a body that ramps linearly, as an experiment applies it.
 typedef struct KlForceEvent {
-    int32_t body;
+    int32_t body;            // index, or KL_BODY_HIGHEST
     double start, end;       // [s]; applied for start <= t < end
     double from[6], to[6];   // wrench at start and at end; torque about the centre of mass
     double point[3];         // where the force acts, in the body's frame (0 = centre of mass)
@@ -398,6 +402,7 @@ typedef struct KlSettings {
     KlSoftening soft_joint, soft_limit, soft_contact;
 } KlSettings;
 void kl_settings_default(KlSettings *settings);  // the paper's values, hard, dt 1 ms, g -9.81 z
+KlStatus kl_settings_check(const KlSettings *settings);  // KL_ERR_SCENE names the field and what it may be
 
 typedef struct KlModel KlModel;      // frozen
 typedef struct KlBuilder KlBuilder;
@@ -421,6 +426,7 @@ KlStatus kl_builder_exclude(KlBuilder *builder, int32_t body_a, int32_t body_b);
 KlStatus kl_builder_pair(KlBuilder *builder, int32_t geom_a, int32_t geom_b, double friction, double restitution);
 KlStatus kl_builder_set_settings(KlBuilder *builder, const KlSettings *settings);
 KlStatus kl_builder_set_neighbours_collide(KlBuilder *builder, bool on);  // default false: joined bodies do not
+// Freezes what was added into a model that the caller destroys; the builder is then empty and takes no more.
 KlStatus kl_builder_finish(KlBuilder *builder, KlModel **model);
 void kl_model_destroy(KlModel *model);
 
@@ -458,6 +464,9 @@ typedef struct KlRunDef {
     KlSettings settings;    // the scene's, as changed by the run
     const KlForceEvent *events;  // (event_count) in place of the scene's
     int32_t event_count;
+    const char *preset;     // solver preset of this run: the scene's unless the run names another
+    int32_t max_iterations; // solver iterations, 0 = the preset's
+    double tolerance;       // solver tolerance, 0 = the preset's
 } KlRunDef;
 
 typedef struct KlScene KlScene;
@@ -478,7 +487,12 @@ int32_t kl_scene_solver_count(const KlScene *scene);                 // suggeste
 const char *kl_scene_solver(const KlScene *scene, int32_t i);
 const char *kl_scene_preset(const KlScene *scene);                   // "high-precision" by default
 const KlModel *kl_scene_model(const KlScene *scene);                 // as in the document
-// A model with a run's settings and events applied; the caller destroys it.
+// Where a viewer should stand and look, in metres; false (and untouched) when the scene does not say.
+bool kl_scene_camera(const KlScene *scene, double position[3], double target[3]);
+// What loading changed without being an error (e.g. zero-area triangles dropped from a mesh).
+int32_t kl_scene_note_count(const KlScene *scene);
+const char *kl_scene_note(const KlScene *scene, int32_t i);
+// A model with a run's settings, events and body changes applied; the caller destroys it.
 KlStatus kl_scene_model_for_run(const KlScene *scene, int32_t run, KlModel **model);
 // Lossless, canonical, pretty JSON of a model as a scene; the caller frees with kl_free.
 KlStatus kl_scene_write_json(const KlScene *scene, char **text, size_t *size);
