@@ -49,7 +49,8 @@ int kl_compare_excludes(const void *a, const void *b) {
 bool kl_model_excludes(const KlModel *model, int32_t body_a, int32_t body_b) {
     int32_t key[2] = {body_a < body_b ? body_a : body_b, body_a < body_b ? body_b : body_a};
     return model->exclude_count > 0 &&
-           bsearch(key, model->excludes, (size_t)model->exclude_count, 2 * sizeof(int32_t), compare_pairs) != NULL;
+           bsearch(key, model->excludes, (size_t)model->exclude_count, 2 * sizeof(int32_t),
+                   kl_compare_excludes) != NULL;
 }
 
 int kl_compare_geom_pairs(const void *a, const void *b) {
