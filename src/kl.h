@@ -199,6 +199,9 @@ typedef struct KlSolverInfo {
     const char *source;   // where it comes from
     const char *family;   // "splitting", "admm", "newton": one hue in plots
     bool de_saxce;        // solves the NCP (true) or the CCP / a relaxation
+    const char *solves;   // what a converged solution satisfies, and what it stops on: "ncp" Coulomb's law;
+                          // "ccp" the convex relaxation; "local" exact one contact at a time, which is
+                          // Coulomb's law only where normal and tangents are uncoupled
     const KlParam *params;
     int32_t param_count;
 } KlSolverInfo;

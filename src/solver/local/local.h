@@ -1,0 +1,31 @@
+// Local solvers: one contact, every other reaction held fixed (paper, Sec. "Projectors & Local
+// Solvers" and the appendix "Solving of the Single-Contact Problem"). All vectors are (t, o, n).
+//
+//   lambda reaction [N s]   D local Delassus [1/kg]   v_f local free velocity [m/s]: the velocity of
+//   the contact without its own reaction   s De Saxce correction of the normal row [m/s]   mu friction
+#ifndef KL_SOLVER_LOCAL_LOCAL_H
+#define KL_SOLVER_LOCAL_LOCAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct KlLocalProblem {
+    double delassus[9];       // D, row-major, symmetric positive definite
+    double free_velocity[3];  // v_f
+    double desaxce;           // s >= 0; 0 without the correction
+    double friction;          // mu >= 0
+    double step;              // CCP, NCP: the step length of the method [kg]
+} KlLocalProblem;
+
+// A local solver replaces the previous reaction by the new one.
+typedef void (*KlLocalSolver)(const KlLocalProblem *local, double lambda[3]);
+
+// Alg. "CCP-Type Local Solver": one projected gradient step on the cone.
+void kl_local_ccp(const KlLocalProblem *local, double lambda[3]);
+double kl_local_ccp_step(const double delassus[9], bool safe);  // 3 / tr D, or 1 / lambda_max(D)
+
+// Alg. "NCP-Type Local Projector": normal first, then the tangents on the disk of radius mu lambda_n.
+void kl_local_ncp(const KlLocalProblem *local, double lambda[3]);
+double kl_local_ncp_step(const double delassus[9], bool safe);  // 1 / min, or 1 / max (D_tt, D_oo)
+
+#endif
