@@ -1,0 +1,158 @@
+// Residuals of one reaction (paper, Sec. "Convergence", corrected): L-infinity norms of
+//   r_p = lambda - P_K(lambda),  r_dual = v_hat - P_K*(v_hat),  r_ncp = lambda_i . v_hat_i,
+//   r_nat = lambda - P_K(lambda - v_hat),  r_nat_rel: the same with S v_hat, over the size of lambda.
+#include <float.h>
+#include <math.h>
+
+#include "cone/cone.h"
+#include "dual/desaxce.h"
+#include "dual/problem.h"
+#include "dual/storage.h"
+
+// max(|a|...) that keeps a NaN once it has seen one.
+static double larger(double most, double x) {
+    x = fabs(x);
+    return most >= x || isnan(most) ? most : x;
+}
+
+// |x - P(x)| of a contact for its cone and for the dual cone.
+static double contact_outside(double friction, const double x[3],
+                              void (*project_on)(double, double[3])) {
+    double y[3] = {x[0], x[1], x[2]};
+    project_on(friction, y);
+    return larger(larger(fabs(x[0] - y[0]), x[1] - y[1]), x[2] - y[2]);
+}
+
+static double limit_outside(double x) { return x < 0.0 ? -x : isnan(x) ? x : 0.0; }
+
+static double limit_natural(double lambda, double s_v) {
+    double y = lambda - s_v;
+    return lambda - (y < 0.0 ? 0.0 : y);
+}
+
+static double contact_natural(double friction, const double lambda[3], const double s_v[3]) {
+    double y[3] = {lambda[0] - s_v[0], lambda[1] - s_v[1], lambda[2] - s_v[2]};
+    kl_project_coulomb(friction, y);
+    return larger(larger(fabs(lambda[0] - y[0]), lambda[1] - y[1]), lambda[2] - y[2]);
+}
+
+// v_hat of contact k (or v+ itself when the De Saxce term is off).
+static void contact_velocity(const KlProblem *p, int32_t k, const double *v, bool de_saxce, double v_hat[3]) {
+    const double *own = v + kl_contact_row(p, k);
+    v_hat[0] = own[0];
+    v_hat[1] = own[1];
+    v_hat[2] = own[2] + (de_saxce ? kl_desaxce_normal(p->friction[k], own) : 0.0);
+}
+
+// |lambda - P_K(lambda - S v)|: for a joint row P_K is the identity, which leaves S v itself.
+static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale,
+                      bool de_saxce) {
+    double most = 0.0;
+    for (int32_t i = 0; i < p->joint_rows; i++) {
+        most = larger(most, (scale != NULL ? scale[i] : 1.0) * v[i]);
+    }
+    for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
+        most = larger(most, limit_natural(lambda[i], (scale != NULL ? scale[i] : 1.0) * v[i]));
+    }
+    for (int32_t k = 0; k < p->contact_count; k++) {
+        int32_t row = kl_contact_row(p, k);
+        double v_hat[3], s = scale != NULL ? scale[row] : 1.0;
+        contact_velocity(p, k, v, de_saxce, v_hat);
+        double s_v[3] = {s * v_hat[0], s * v_hat[1], s * v_hat[2]};
+        most = larger(most, contact_natural(p->friction[k], lambda + row, s_v));
+    }
+    return most;
+}
+
+double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity,
+                           const double *scale) {
+    double size = DBL_MIN;
+    for (int32_t i = 0; i < p->dim; i++) {
+        size = larger(larger(size, lambda[i]), scale[i] * p->free_velocity[i]);
+    }
+    return natural(p, lambda, velocity, scale, true) / size;
+}
+
+static double primal(const KlProblem *p, const double *lambda) {
+    double most = 0.0;
+    for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
+        most = larger(most, limit_outside(lambda[i]));
+    }
+    for (int32_t k = 0; k < p->contact_count; k++) {
+        most = larger(most, contact_outside(p->friction[k], lambda + kl_contact_row(p, k),
+                                            kl_project_coulomb));
+    }
+    return most;
+}
+
+static double dual(const KlProblem *p, const double *v, bool de_saxce) {
+    double most = 0.0;
+    for (int32_t i = 0; i < p->joint_rows; i++) {
+        most = larger(most, v[i]);
+    }
+    for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
+        most = larger(most, limit_outside(v[i]));
+    }
+    for (int32_t k = 0; k < p->contact_count; k++) {
+        double v_hat[3];
+        contact_velocity(p, k, v, de_saxce, v_hat);
+        most = larger(most, contact_outside(p->friction[k], v_hat, kl_project_coulomb_dual));
+    }
+    return most;
+}
+
+static double complementarity(const KlProblem *p, const double *lambda, const double *v, bool de_saxce) {
+    double most = 0.0;
+    for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
+        most = larger(most, lambda[i] * v[i]);
+    }
+    for (int32_t k = 0; k < p->contact_count; k++) {
+        const double *l = lambda + kl_contact_row(p, k);
+        double v_hat[3];
+        contact_velocity(p, k, v, de_saxce, v_hat);
+        most = larger(most, l[0] * v_hat[0] + l[1] * v_hat[1] + l[2] * v_hat[2]);
+    }
+    return most;
+}
+
+// f = 1/2 lambda.D lambda + lambda.v_f = 1/2 lambda.(v+ + v_f)
+static double objective(const KlProblem *p, const double *lambda, const double *v) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < p->dim; i++) {
+        sum += lambda[i] * (v[i] + p->free_velocity[i]);
+    }
+    return 0.5 * sum;
+}
+
+static double objective_desaxce(const KlProblem *p, const double *lambda, const double *v) {
+    double sum = 0.0;
+    for (int32_t k = 0; k < p->contact_count; k++) {
+        int32_t row = kl_contact_row(p, k);
+        sum += kl_desaxce_normal(p->friction[k], v + row) * lambda[row + 2];
+    }
+    return sum;
+}
+
+void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity,
+                             KlResiduals *residuals) {
+    double *scale = kl_problem_storage(p)->scale;
+    kl_problem_scale(p, scale);
+    KlResiduals *r = residuals;
+    r->primal = primal(p, lambda);
+    r->dual = dual(p, velocity, true);
+    r->complementarity = complementarity(p, lambda, velocity, true);
+    r->natural = natural(p, lambda, velocity, NULL, true);
+    r->natural_relative = kl_natural_relative(p, lambda, velocity, scale);
+    r->dual_ccp = dual(p, velocity, false);
+    r->complementarity_ccp = complementarity(p, lambda, velocity, false);
+    r->natural_ccp = natural(p, lambda, velocity, NULL, false);
+    r->objective = objective(p, lambda, velocity);
+    r->objective_desaxce = objective_desaxce(p, lambda, velocity);
+    r->objective_ncp = r->objective + r->objective_desaxce;
+}
+
+void kl_problem_residuals(const KlProblem *problem, const double *lambda, KlResiduals *residuals) {
+    double *velocity = kl_problem_storage(problem)->velocity;
+    kl_problem_velocity(problem, lambda, velocity);
+    kl_problem_residuals_at(problem, lambda, velocity, residuals);
+}
