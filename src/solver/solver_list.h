@@ -1,4 +1,5 @@
 // Every solver, in the order of menus and tables. SOLVER(name) is src/solver/name.c, which defines
 // `const KlMethod kl_method_name`; its id is the one in its own table.
 #define KL_SOLVER_LIST(SOLVER) \
-    SOLVER(pgs_ncp)
+    SOLVER(pgs_ncp)            \
+    SOLVER(admm_ncp_fp)
