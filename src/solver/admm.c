@@ -190,6 +190,15 @@ static double complementarity(const KlAdmm *a, const KlProblem *p) {
     return largest;
 }
 
+KlAdmmBalance kl_admm_balance(const KlRun *run, double alpha, int32_t period) {
+    if (run->iteration % period != 0) {
+        return KL_BALANCED;
+    }
+    return run->primal >= alpha * run->dual   ? KL_PRIMAL_LAGS
+           : run->dual >= alpha * run->primal ? KL_DUAL_LAGS
+                                              : KL_BALANCED;
+}
+
 static void adapt_penalty(KlRun *run) {
     KlAdmm *a = run->state;
     if (a->options.adapt == NULL) {

@@ -22,7 +22,11 @@ enum { KL_PARAM_RHO = KL_COMMON_PARAM_COUNT, KL_PARAM_ADMM_OMEGA, KL_ADMM_PARAM_
      "eta: weight of |x - x_previous|^2; makes D + eta 1 definite without biasing the solution.",  \
      KL_PARAM_REAL, 1e-6, 1e-15, 1.0, true, NULL}
 
-typedef struct KlAdmm KlAdmm;
+#define KL_ADMM_PERIOD_PARAM                                                                       \
+    {"period", "Adaptation period", "",                                                            \
+     "Iterations between looks at the ratio of residuals; each change factors D anew. The paper's "\
+     "is 1.",                                                                                      \
+     KL_PARAM_INT, 1.0, 1.0, 1000.0, true, NULL}
 
 // What a solver adds to the scheme, read from its own parameters at begin.
 typedef struct KlAdmmOptions {
@@ -31,7 +35,7 @@ typedef struct KlAdmmOptions {
     double (*adapt)(const KlRun *run, double rho);  // rho of the next iteration; NULL keeps it
 } KlAdmmOptions;
 
-struct KlAdmm {
+typedef struct KlAdmm {
     KlAdmmOptions options;
     double *delassus;  // (dim x dim)
     double *factor;    // (dim x dim) Cholesky factor of D + (eta + rho) 1
@@ -39,11 +43,16 @@ struct KlAdmm {
     double *x_tilde;   // (dim) x before over-relaxation
     double *y_new;     // (dim)
     double rho;        // of the next iteration
-};
+} KlAdmm;
 
 void kl_admm_reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena);
 KlStatus kl_admm_begin(KlRun *run, const KlAdmmOptions *options);
 void kl_admm_iterate(KlRun *run);
+
+// Which residual is the larger by a factor alpha; balanced between the iterations that `period` skips.
+typedef enum KlAdmmBalance { KL_BALANCED = 0, KL_PRIMAL_LAGS, KL_DUAL_LAGS } KlAdmmBalance;
+KlAdmmBalance kl_admm_balance(const KlRun *run, double alpha, int32_t period);
+
 // Largest eigenvalue of the state's D by power iteration from a fixed vector; within a few percent
 // from below. Uses x_tilde and y_new. Call between kl_admm_load and kl_admm_begin.
 double kl_admm_eigen_max(KlRun *run);
