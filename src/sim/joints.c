@@ -1,0 +1,302 @@
+// Joint kinematics: one small table says which translations a kind locks and how it holds rotations;
+// rows are built from two primitives, a force at the follower's anchor and a torque between the bodies.
+#include "sim/joints.h"
+
+#include <string.h>
+
+#include "math/trig.h"
+#include "math/vec.h"
+
+#define TWO_PI 6.283185307179586476925287
+
+typedef enum Rotation {
+    ROTATION_LOCKED,
+    ROTATION_ABOUT_X,
+    ROTATION_ABOUT_Z,
+    ROTATION_UNIVERSAL,  // about x of the base, then y of the follower
+    ROTATION_VECTOR,     // free, coordinates: rotation vector
+    ROTATION_GIMBAL,     // free, coordinates: angles about x, y, z
+} Rotation;
+
+enum { X = 1, Y = 2, Z = 4 };
+
+typedef struct Shape {
+    unsigned locked;  // translations held, bits X Y Z of the base's axes
+    Rotation rotation;
+} Shape;
+
+static const Shape shapes[KL_JOINT_KIND_COUNT] = {
+    [KL_JOINT_FIXED] = {X | Y | Z, ROTATION_LOCKED},
+    [KL_JOINT_REVOLUTE] = {X | Y | Z, ROTATION_ABOUT_X},
+    [KL_JOINT_PRISMATIC] = {Y | Z, ROTATION_LOCKED},
+    [KL_JOINT_CYLINDRICAL] = {Y | Z, ROTATION_ABOUT_X},
+    [KL_JOINT_UNIVERSAL] = {X | Y | Z, ROTATION_UNIVERSAL},
+    [KL_JOINT_SPHERICAL] = {X | Y | Z, ROTATION_VECTOR},
+    [KL_JOINT_GIMBAL] = {X | Y | Z, ROTATION_GIMBAL},
+    [KL_JOINT_CARTESIAN] = {0, ROTATION_LOCKED},
+    [KL_JOINT_PLANAR] = {Z, ROTATION_ABOUT_Z},
+};
+
+static void column(const double m[9], int32_t k, double c[3]) {
+    c[0] = m[k];
+    c[1] = m[3 + k];
+    c[2] = m[6 + k];
+}
+
+// ---- frames ------------------------------------------------------------------------------------
+
+static void anchor(const double *body_pose, const double local[7], double world[7]) {
+    if (body_pose != NULL) {
+        kl_pose_mul(body_pose, local, world);
+    } else {
+        memcpy(world, local, 7 * sizeof *world);
+    }
+}
+
+void kl_joint_frame(const KlJointDef *joint, const double *poses, KlJointFrame *frame) {
+    static const double origin[3] = {0.0, 0.0, 0.0};
+    const double *base_pose = joint->base >= 0 ? poses + 7 * joint->base : NULL;
+    const double *follower_pose = poses + 7 * joint->follower;
+    double base[7], follower[7], conjugate[4];
+    anchor(base_pose, joint->base_frame, base);
+    anchor(follower_pose, joint->follower_frame, follower);
+    kl_quat_to_mat3(base + 3, frame->base);
+    kl_quat_to_mat3(follower + 3, frame->follower);
+    kl_copy3(follower, frame->position);
+    kl_sub3(follower, base, frame->offset);
+    kl_sub3(follower, base_pose != NULL ? base_pose : origin, frame->base_arm);
+    kl_sub3(follower, follower_pose, frame->follower_arm);
+    kl_quat_conjugate(base + 3, conjugate);
+    kl_quat_mul(conjugate, follower + 3, frame->relative);
+    if (frame->relative[0] < 0.0) {
+        for (int32_t i = 0; i < 4; i++) {
+            frame->relative[i] = -frame->relative[i];
+        }
+    }
+}
+
+// ---- rows --------------------------------------------------------------------------------------
+
+// d/dt (axis of the base . d) = axis . (velocity of the follower at p_F - velocity of the base there)
+static void linear_row(const KlJointFrame *frame, const double axis[3], double row[KL_ROW]) {
+    kl_scale3(-1.0, axis, row);
+    kl_cross3(axis, frame->base_arm, row + 3);
+    kl_copy3(axis, row + 6);
+    kl_cross3(frame->follower_arm, axis, row + 9);
+}
+
+// torque . (omega_F - omega_B)
+static void angular_row(const double torque[3], double row[KL_ROW]) {
+    memset(row, 0, KL_ROW * sizeof *row);
+    kl_scale3(-1.0, torque, row + 3);
+    kl_copy3(torque, row + 9);
+}
+
+// b . f for an axis b of the base and f of the follower; its rate is torque . (omega_F - omega_B).
+typedef struct Cosine {
+    double value, torque[3];
+} Cosine;
+
+static Cosine cosine(const KlJointFrame *frame, int32_t base_axis, int32_t follower_axis) {
+    double b[3], f[3];
+    column(frame->base, base_axis, b);
+    column(frame->follower, follower_axis, f);
+    Cosine c = {.value = kl_dot3(b, f)};
+    kl_cross3(f, b, c.torque);
+    return c;
+}
+
+// atan2(s, c) and its rate (c s' - s c') / (s^2 + c^2)
+static double angle_of(const Cosine *s, const Cosine *c, double torque[3]) {
+    double square = s->value * s->value + c->value * c->value;
+    double inverse = square > 0.0 ? 1.0 / square : 0.0;
+    kl_scale3(c->value * inverse, s->torque, torque);
+    kl_axpy3(-s->value * inverse, c->torque, torque);
+    return kl_atan2(s->value, c->value);
+}
+
+// ---- constraints -------------------------------------------------------------------------------
+
+// f = 2 v of the relative quaternion (w, v): f' = (w 1 - [v]x) omega in the base's axes, whose row i
+// is the torque w e_i + v x e_i.
+static int32_t locked_rotation(const KlJointFrame *frame, double *residual, double *rows) {
+    const double *q = frame->relative;
+    for (int32_t i = 0; i < 3; i++) {
+        double unit[3] = {i == 0, i == 1, i == 2}, local[3], torque[3];
+        kl_cross3(q + 1, unit, local);
+        kl_axpy3(q[0], unit, local);
+        kl_mat3_mul_vec(frame->base, local, torque);
+        residual[i] = 2.0 * q[1 + i];
+        angular_row(torque, rows + i * KL_ROW);
+    }
+    return 3;
+}
+
+// The follower's axis i stays along the base's: turning by a small angle about j moves it by -angle
+// along k, about k by +angle along j.
+static int32_t aligned_axis(const KlJointFrame *frame, int32_t i, double *residual, double *rows) {
+    int32_t j = (i + 1) % 3, k = (i + 2) % 3;
+    Cosine along_k = cosine(frame, k, i), along_j = cosine(frame, j, i);
+    double torque[3];
+    residual[0] = -along_k.value;
+    kl_scale3(-1.0, along_k.torque, torque);
+    angular_row(torque, rows);
+    residual[1] = along_j.value;
+    angular_row(along_j.torque, rows + KL_ROW);
+    return 2;
+}
+
+static int32_t universal_cross(const KlJointFrame *frame, double *residual, double *rows) {
+    Cosine c = cosine(frame, 0, 1);
+    double torque[3];
+    residual[0] = -c.value;
+    kl_scale3(-1.0, c.torque, torque);
+    angular_row(torque, rows);
+    return 1;
+}
+
+int32_t kl_joint_constraint(KlJointKind kind, const KlJointFrame *frame, double *residual, double *rows) {
+    const Shape *shape = &shapes[kind];
+    int32_t count = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        if ((shape->locked & (1u << k)) != 0) {
+            double axis[3];
+            column(frame->base, k, axis);
+            residual[count] = kl_dot3(axis, frame->offset);
+            linear_row(frame, axis, rows + count * KL_ROW);
+            count++;
+        }
+    }
+    double *r = residual + count, *j = rows + count * KL_ROW;
+    switch (shape->rotation) {
+        case ROTATION_LOCKED: return count + locked_rotation(frame, r, j);
+        case ROTATION_ABOUT_X: return count + aligned_axis(frame, 0, r, j);
+        case ROTATION_ABOUT_Z: return count + aligned_axis(frame, 2, r, j);
+        case ROTATION_UNIVERSAL: return count + universal_cross(frame, r, j);
+        case ROTATION_VECTOR:
+        case ROTATION_GIMBAL: break;
+    }
+    return count;
+}
+
+// ---- degrees of freedom ------------------------------------------------------------------------
+
+static int32_t angle_about(const KlJointFrame *frame, int32_t i, double *q, double *rows) {
+    int32_t j = (i + 1) % 3, k = (i + 2) % 3;
+    Cosine s = cosine(frame, k, j), c = cosine(frame, j, j);
+    double torque[3];
+    q[0] = angle_of(&s, &c, torque);
+    angular_row(torque, rows);
+    return 1;
+}
+
+// R = Rx(q1) Ry(q2): the follower's y is (0, cos q1, sin q1) in the base, the base's x is
+// (cos q2, 0, sin q2) in the follower.
+static int32_t universal_angles(const KlJointFrame *frame, double *q, double *rows) {
+    Cosine s1 = cosine(frame, 2, 1), c1 = cosine(frame, 1, 1);
+    Cosine s2 = cosine(frame, 0, 2), c2 = cosine(frame, 0, 0);
+    double torque[3];
+    q[0] = angle_of(&s1, &c1, torque);
+    angular_row(torque, rows);
+    q[1] = angle_of(&s2, &c2, torque);
+    angular_row(torque, rows + KL_ROW);
+    return 2;
+}
+
+// theta' = (1 - [theta]x / 2 + c [theta]x^2) omega in the base's axes, the inverse left Jacobian of
+// SO(3), c = (1 - (|theta|/2) cot(|theta|/2)) / |theta|^2 -> 1/12.
+static int32_t rotation_vector(const KlJointFrame *frame, double *q, double *rows) {
+    kl_quat_log(frame->relative, q);
+    double square = kl_dot3(q, q), c = 1.0 / 12.0;
+    if (square > 1e-4) {  // below, the series: its next term is 1/720 |theta|^2
+        double angle = sqrt(square), sine, cosine_half;
+        kl_sincos(0.5 * angle, &sine, &cosine_half);
+        c = (1.0 - 0.5 * angle * cosine_half / sine) / square;
+    } else {
+        c += square / 720.0;
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        double unit[3] = {i == 0, i == 1, i == 2}, once[3], twice[3], local[3], torque[3];
+        kl_cross3(q, unit, once);  // transpose of -[theta]x / 2 is +[theta]x / 2
+        kl_cross3(q, once, twice);
+        kl_copy3(unit, local);
+        kl_axpy3(0.5, once, local);
+        kl_axpy3(c, twice, local);
+        kl_mat3_mul_vec(frame->base, local, torque);
+        angular_row(torque, rows + i * KL_ROW);
+    }
+    return 3;
+}
+
+// R = Rx(q1) Ry(q2) Rz(q3). The rates are the dual basis of the axes a1 = b_x, a2, a3 = f_z, with
+// a2 normal to both and a1 . (a2 x a3) = cos q2.
+static int32_t gimbal_angles(const KlJointFrame *frame, double *q, double *rows) {
+    double sine2 = cosine(frame, 0, 2).value;
+    double y = -cosine(frame, 1, 2).value, z = cosine(frame, 2, 2).value;
+    double cosine2 = sqrt(y * y + z * z);
+    q[0] = kl_atan2(y, z);
+    q[1] = kl_atan2(sine2, cosine2);
+    q[2] = kl_atan2(-cosine(frame, 0, 1).value, cosine(frame, 0, 0).value);
+    double a1[3], a2[3], a3[3], b_y[3], b_z[3], sine1, cosine1, torque[3];
+    column(frame->base, 0, a1);
+    column(frame->base, 1, b_y);
+    column(frame->base, 2, b_z);
+    column(frame->follower, 2, a3);
+    kl_sincos(q[0], &sine1, &cosine1);
+    kl_scale3(cosine1, b_y, a2);
+    kl_axpy3(sine1, b_z, a2);
+    double inverse = 1.0 / (cosine2 > 1e-6 ? cosine2 : 1e-6);
+    kl_cross3(a2, a3, torque);
+    kl_scale3(inverse, torque, torque);
+    angular_row(torque, rows);
+    angular_row(a2, rows + KL_ROW);
+    kl_cross3(a1, a2, torque);
+    kl_scale3(inverse, torque, torque);
+    angular_row(torque, rows + 2 * KL_ROW);
+    return 3;
+}
+
+int32_t kl_joint_freedom(KlJointKind kind, const KlJointFrame *frame, double *coordinate, double *rows) {
+    const Shape *shape = &shapes[kind];
+    int32_t count = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        if ((shape->locked & (1u << k)) == 0) {
+            double axis[3];
+            column(frame->base, k, axis);
+            coordinate[count] = kl_dot3(axis, frame->offset);
+            linear_row(frame, axis, rows + count * KL_ROW);
+            count++;
+        }
+    }
+    double *q = coordinate + count, *j = rows + count * KL_ROW;
+    switch (shape->rotation) {
+        case ROTATION_LOCKED: break;
+        case ROTATION_ABOUT_X: return count + angle_about(frame, 0, q, j);
+        case ROTATION_ABOUT_Z: return count + angle_about(frame, 2, q, j);
+        case ROTATION_UNIVERSAL: return count + universal_angles(frame, q, j);
+        case ROTATION_VECTOR: return count + rotation_vector(frame, q, j);
+        case ROTATION_GIMBAL: return count + gimbal_angles(frame, q, j);
+    }
+    return count;
+}
+
+bool kl_joint_unwraps(KlJointKind kind, int32_t dof) {
+    return kind != KL_JOINT_SPHERICAL && kl_joint_kind(kind)->angular[dof];
+}
+
+double kl_unwrap_angle(double angle, double previous) {
+    return angle + TWO_PI * floor((previous - angle) / TWO_PI + 0.5);
+}
+
+double kl_row_velocity(const double *row, int32_t base, int32_t follower, const double *twists) {
+    double v = 0.0;
+    if (base >= 0) {
+        const double *u = twists + 6 * base;
+        v += kl_dot3(row, u) + kl_dot3(row + 3, u + 3);
+    }
+    if (follower >= 0) {
+        const double *u = twists + 6 * follower;
+        v += kl_dot3(row + 6, u) + kl_dot3(row + 9, u + 3);
+    }
+    return v;
+}

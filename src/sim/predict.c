@@ -1,0 +1,119 @@
+// The prediction: where constraints are evaluated, the inertia there, and the twist that the bodies
+// would have without constraints, u_free = u- + dt M^-1 h (paper, Sec. "Constructing The Dual Problem").
+#include "math/vec.h"
+#include "sim/sim.h"
+
+#include <string.h>
+
+double kl_sim_now(const KlSim *sim) { return (double)sim->now.step * sim->settings.dt; }
+
+// R A R^T
+static void rotate_tensor(const double r[9], const double a[9], double out[9]) {
+    double ra[9];
+    kl_mat3_mul(r, a, ra);
+    kl_mat3_mul_t(ra, r, out);
+}
+
+static void place_bodies(KlSim *sim) {
+    if (sim->settings.integrator == KL_INTEGRATOR_MOREAU) {
+        kl_integrate_poses(sim->body_count, 0.5 * sim->settings.dt, sim->now.pose, sim->now.twist,
+                           sim->eval_pose);
+    } else {
+        memcpy(sim->eval_pose, sim->now.pose, 7 * (size_t)sim->body_count * sizeof *sim->eval_pose);
+    }
+    for (int32_t i = 0; i < sim->body_count; i++) {
+        double r[9];
+        kl_quat_to_mat3(sim->eval_pose + 7 * i + 3, r);
+        rotate_tensor(r, sim->model->bodies[i].inertia, sim->problem->inertia + 9 * i);
+        rotate_tensor(r, sim->body_inverse_inertia + 9 * i, sim->problem->inverse_inertia + 9 * i);
+    }
+}
+
+// free_twist += M^-1 (force, torque), both already times dt.
+static void push_body(KlSim *sim, int32_t body, const double force[3], const double torque[3]) {
+    double *u = sim->free_twist + 6 * body, turn[3];
+    kl_axpy3(sim->problem->inverse_mass[body], force, u);
+    kl_mat3_mul_vec(sim->problem->inverse_inertia + 9 * body, torque, turn);
+    kl_add3(u + 3, turn, u + 3);
+}
+
+static void count_external(KlSim *sim, int32_t body, const double force[3], const double torque[3]) {
+    double moment[3];
+    kl_cross3(sim->eval_pose + 7 * body, force, moment);
+    kl_add3(sim->external, force, sim->external);
+    kl_add3(sim->external + 3, moment, sim->external + 3);
+    kl_add3(sim->external + 3, torque, sim->external + 3);
+}
+
+void kl_add_impulse(KlSim *sim, int32_t body, const double force[3], const double torque[3]) {
+    push_body(sim, body, force, torque);
+    count_external(sim, body, force, torque);
+}
+
+void kl_push_row(KlSim *sim, int32_t joint, const double *row, double impulse) {
+    const KlJointDef *def = &sim->model->joints[joint];
+    double w[KL_ROW];
+    for (int32_t k = 0; k < KL_ROW; k++) {
+        w[k] = impulse * row[k];
+    }
+    if (def->base >= 0) {
+        push_body(sim, def->base, w, w + 3);
+        push_body(sim, def->follower, w + 6, w + 9);
+    } else {
+        kl_add_impulse(sim, def->follower, w + 6, w + 9);
+    }
+}
+
+// h: gravity and the gyroscopic torque -omega x I omega.
+static void apply_gravity_and_spin(KlSim *sim) {
+    double dt = sim->settings.dt;
+    for (int32_t i = 0; i < sim->body_count; i++) {
+        static const double no_torque[3] = {0.0, 0.0, 0.0};
+        const double *omega = sim->now.twist + 6 * i + 3;
+        double weight[3], spin[3], gyro[3];
+        kl_scale3(dt * sim->problem->mass[i], sim->settings.gravity, weight);
+        kl_add_impulse(sim, i, weight, no_torque);
+        kl_mat3_mul_vec(sim->problem->inertia + 9 * i, omega, spin);
+        kl_cross3(spin, omega, gyro);
+        kl_scale3(dt, gyro, gyro);
+        push_body(sim, i, no_torque, gyro);
+    }
+}
+
+void kl_locate_joints(const KlSim *sim, const double *pose, const double *previous, KlJointFrame *frame,
+                      double *position, double *row) {
+    for (int32_t j = 0; j < sim->joint_count; j++) {
+        const KlJointDef *joint = &sim->model->joints[j];
+        int32_t first = sim->dof_start[j];
+        kl_joint_frame(joint, pose, &frame[j]);
+        int32_t count = kl_joint_freedom(joint->kind, &frame[j], position + first, row + first * KL_ROW);
+        for (int32_t i = 0; previous != NULL && i < count; i++) {
+            if (kl_joint_unwraps(joint->kind, i)) {
+                position[first + i] = kl_unwrap_angle(position[first + i], previous[first + i]);
+            }
+        }
+    }
+}
+
+static void measure_freedom(KlSim *sim) {
+    kl_locate_joints(sim, sim->eval_pose, sim->now.position, sim->frame, sim->dof_position, sim->dof_row);
+    for (int32_t j = 0; j < sim->joint_count; j++) {
+        const KlJointDef *joint = &sim->model->joints[j];
+        for (int32_t i = sim->dof_start[j]; i < sim->dof_start[j + 1]; i++) {
+            sim->dof_velocity[i] =
+                kl_row_velocity(sim->dof_row + i * KL_ROW, joint->base, joint->follower, sim->now.twist);
+        }
+    }
+}
+
+KlStatus kl_stage_predict(KlSim *sim) {
+    kl_state_copy(sim, &sim->now, &sim->next);
+    memset(sim->external, 0, sizeof sim->external);
+    memcpy(sim->free_twist, sim->now.twist, 6 * (size_t)sim->body_count * sizeof *sim->free_twist);
+    place_bodies(sim);
+    measure_freedom(sim);
+    apply_gravity_and_spin(sim);
+    kl_apply_events(sim);
+    kl_apply_actuation(sim);
+    return KL_OK;
+}

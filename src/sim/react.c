@@ -1,0 +1,123 @@
+// After the solve: u+ = u_free + M^-1 J^T lambda, and what the reactions are in the world.
+#include "math/vec.h"
+#include "sim/sim.h"
+
+#include <string.h>
+
+static KlStatus check_reactions(const KlSim *sim) {
+    for (int32_t i = 0; i < sim->dim; i++) {
+        if (!isfinite(sim->lambda[i])) {
+            return kl_fail(KL_ERR_DIVERGED, "step %lld: the solver's reaction in row %d of %d is not finite; "
+                           "the state before the step is kept", (long long)sim->now.step, (int)i, (int)sim->dim);
+        }
+    }
+    return KL_OK;
+}
+
+static void move_bodies(KlSim *sim) {
+    kl_problem_body_wrench(sim->problem, sim->lambda, sim->impulse);
+    for (int32_t i = 0; i < sim->body_count; i++) {
+        const double *w = sim->impulse + 6 * i;
+        double *u = sim->next.twist + 6 * i, turn[3];
+        memcpy(u, sim->free_twist + 6 * i, 6 * sizeof *u);
+        kl_axpy3(sim->problem->inverse_mass[i], w, u);
+        kl_mat3_mul_vec(sim->problem->inverse_inertia + 9 * i, w + 3, turn);
+        kl_add3(u + 3, turn, u + 3);
+    }
+}
+
+// Blocks that hang on the world bring momentum in from outside.
+static void count_world_reactions(KlSim *sim) {
+    const KlProblem *p = sim->problem;
+    for (int32_t block = 0; block < p->block_count; block++) {
+        const int32_t *body = p->block_body + 2 * block;
+        int32_t side = body[0] < 0 ? 1 : 0;
+        if (body[1 - side] >= 0 || body[side] < 0) {
+            continue;
+        }
+        for (int32_t row = p->block_start[block]; row < p->block_start[block + 1]; row++) {
+            const double *w = p->jacobian + (size_t)row * KL_ROW + 6 * side;
+            double moment[3];
+            kl_cross3(sim->eval_pose + 7 * body[side], w, moment);
+            kl_axpy3(sim->lambda[row], w, sim->external);
+            kl_axpy3(sim->lambda[row], moment, sim->external + 3);
+            kl_axpy3(sim->lambda[row], w + 3, sim->external + 3);
+        }
+    }
+}
+
+// Wrench of a joint on its follower about the joint's position p_F.
+static void read_joint_wrenches(KlSim *sim) {
+    const KlProblem *p = sim->problem;
+    double inverse_dt = 1.0 / sim->settings.dt;
+    for (int32_t j = 0; j < sim->joint_count; j++) {
+        double *w = sim->joint_wrench + 6 * j, moment[3];
+        memset(w, 0, 6 * sizeof *w);
+        for (int32_t row = sim->row_start[j]; row < sim->row_start[j + 1]; row++) {
+            const double *follower = p->jacobian + (size_t)row * KL_ROW + 6;
+            kl_axpy3(inverse_dt * sim->lambda[row], follower, w);
+            kl_axpy3(inverse_dt * sim->lambda[row], follower + 3, w + 3);
+        }
+        kl_cross3(sim->frame[j].follower_arm, w, moment);
+        kl_sub3(w + 3, moment, w + 3);
+    }
+}
+
+static void read_drives(KlSim *sim) {
+    double inverse_dt = 1.0 / sim->settings.dt;
+    int32_t first = sim->row_start[sim->joint_count];
+    for (int32_t d = 0; d < sim->drive_count; d++) {
+        const KlDrive *drive = &sim->drives[d];
+        if (drive->effort) {
+            sim->dof_effort[sim->dof_start[drive->joint] + drive->dof] += inverse_dt * sim->lambda[first + d];
+        }
+    }
+    first = sim->problem->joint_rows + sim->limit_count;
+    for (int32_t d = 0; d < sim->bounded_drive_count; d++) {
+        const KlDrive *drive = &sim->bounded_drives[d];
+        double impulse = drive->sign * (sim->lambda[first + d] - drive->bound);
+        sim->dof_effort[sim->dof_start[drive->joint] + drive->dof] += inverse_dt * impulse;
+    }
+}
+
+// Stick below this sliding speed, or while the reaction is this much inside its cone.
+static const double slip_speed = 1e-6;   // [m/s] a millimetre in a quarter of an hour
+static const double slip_inside = 1e-6;  // relative to mu lambda_N
+
+static KlContactMode contact_mode(double friction, const double lambda[3], const double v[3]) {
+    if (lambda[2] <= 0.0) {
+        return KL_MODE_OPEN;
+    }
+    double reaction = sqrt(lambda[0] * lambda[0] + lambda[1] * lambda[1]);
+    double speed = sqrt(v[0] * v[0] + v[1] * v[1]);
+    bool slips = speed > slip_speed && reaction >= (1.0 - slip_inside) * friction * lambda[2];
+    return slips ? KL_MODE_SLIP : KL_MODE_STICK;
+}
+
+static void read_contacts(KlSim *sim) {
+    const KlProblem *p = sim->problem;
+    for (int32_t k = 0; k < sim->contact_count; k++) {
+        const KlContact *c = &sim->contacts[k];
+        int32_t first = kl_contact_row(p, k);
+        const double *lambda = sim->lambda + first;
+        double v[3], local[3];
+        for (int32_t i = 0; i < 3; i++) {
+            const double *row = p->jacobian + (size_t)(first + i) * KL_ROW;
+            v[i] = kl_row_velocity(row, c->body_a, c->body_b, sim->next.twist);
+        }
+        kl_scale3(1.0 / sim->settings.dt, lambda, local);
+        kl_mat3_tmul_vec(sim->contact_frame + 9 * k, local, sim->contact_force + 3 * k);
+        sim->contact_mode[k] = contact_mode(c->friction, lambda, v);
+    }
+}
+
+KlStatus kl_stage_react(KlSim *sim) {
+    KL_TRY(check_reactions(sim));
+    kl_problem_velocity(sim->problem, sim->lambda, sim->velocity);
+    move_bodies(sim);
+    count_world_reactions(sim);
+    read_joint_wrenches(sim);
+    read_drives(sim);
+    read_contacts(sim);
+    return KL_OK;
+}

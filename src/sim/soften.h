@@ -1,0 +1,26 @@
+// Constraint softening after MuJoCo (paper, Sec. "Constraint Softening", with corrections): each row
+// becomes a damped spring of its own.
+//
+//   (D + R) lambda + v_f + v_r,   R_jj = c D_jj,   v_r = dt (b v- + k r) - v-
+//   c = (1 - d)/d,  b = 2/(d_w T),  k = d/(d_w T beta)^2,  d = impedance(r)
+#ifndef KL_SIM_SOFTEN_H
+#define KL_SIM_SOFTEN_H
+
+#include "kl.h"
+
+typedef struct KlSoftRow {
+    double compliance;  // c, relative to D_jj
+    double damping;     // b [1/s]
+    double stiffness;   // k [1/s^2]
+} KlSoftRow;
+
+// d(|r|/w): d0 at rest, d_w from the width on, sigmoid of power p about the midpoint between.
+double kl_soften_impedance(const KlSoftening *s, double residual);
+// T is kept at or above 2 dt, as MuJoCo's refsafe does: a stiffer spring is unstable at this step.
+KlSoftRow kl_soften_row(const KlSoftening *s, double residual, double dt);
+double kl_soften_bias(const KlSoftRow *row, double velocity, double residual, double dt);  // v_r
+
+// x^p for x >= 0, p >= 0 from multiplications and square roots alone: the same bits everywhere.
+double kl_power(double x, double p);
+
+#endif
