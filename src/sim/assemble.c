@@ -45,7 +45,7 @@ static int32_t place_block(KlProblem *p, Cursor *at, int32_t rows, uint64_t id, 
 static void soften(const KlSim *sim, const KlSoftening *s, int32_t row, int32_t a, int32_t b,
                    double residual, double spring, double velocity) {
     KlProblem *p = sim->problem;
-    KlSoftRow soft = kl_soften_row(s, residual, sim->settings.dt);
+    KlSoftRow soft = kl_soften_row(s, residual);
     p->softening[row] = soft.compliance * kl_row_mobility(sim, a, b, row_at(p, row));
     p->free_velocity[row] += kl_soften_bias(&soft, velocity, spring, sim->settings.dt);
 }

@@ -101,7 +101,6 @@ struct KlSim {
 
     double *metrics;     // (metric count)
     double *stage_time;  // (stage count) [s]
-    int64_t field_step;  // step index, for the field table
     double field_time;
     KlField fields[KL_FIELD_CAPACITY];
     int32_t field_count;

@@ -43,10 +43,9 @@ double kl_soften_impedance(const KlSoftening *s, double residual) {
     return s->d0 + y * (s->dw - s->d0);
 }
 
-KlSoftRow kl_soften_row(const KlSoftening *s, double residual, double dt) {
+KlSoftRow kl_soften_row(const KlSoftening *s, double residual) {
     double d = kl_soften_impedance(s, residual);
-    double time_const = s->time_const > 2.0 * dt ? s->time_const : 2.0 * dt;
-    double rate = s->dw * time_const;
+    double rate = s->dw * s->time_const;
     return (KlSoftRow){
         .compliance = (1.0 - d) / d,
         .damping = 2.0 / rate,

@@ -16,8 +16,7 @@ typedef struct KlSoftRow {
 
 // d(|r|/w): d0 at rest, d_w from the width on, sigmoid of power p about the midpoint between.
 double kl_soften_impedance(const KlSoftening *s, double residual);
-// T is kept at or above 2 dt, as MuJoCo's refsafe does: a stiffer spring is unstable at this step.
-KlSoftRow kl_soften_row(const KlSoftening *s, double residual, double dt);
+KlSoftRow kl_soften_row(const KlSoftening *s, double residual);
 double kl_soften_bias(const KlSoftRow *row, double velocity, double residual, double dt);  // v_r
 
 // x^p for x >= 0, p >= 0 from multiplications and square roots alone: the same bits everywhere.
