@@ -2,30 +2,7 @@
 
 #include <math.h>
 
-// Integer part by squaring, fraction by its binary digits: x^(1/2), x^(1/4), ...
-double kl_power(double x, double p) {
-    double whole = floor(p), fraction = p - whole;
-    double result = 1.0;
-    double square = x;
-    while (whole >= 1.0) {
-        double half = floor(0.5 * whole);
-        if (whole - 2.0 * half > 0.5) {
-            result *= square;
-        }
-        square *= square;
-        whole = half;
-    }
-    double root = x;
-    while (fraction > 0.0) {
-        root = sqrt(root);
-        fraction *= 2.0;
-        if (fraction >= 1.0) {
-            result *= root;
-            fraction -= 1.0;
-        }
-    }
-    return result;
-}
+#include "math/power.h"
 
 double kl_soften_impedance(const KlSoftening *s, double residual) {
     if (s->d0 == s->dw || s->width <= 0.0) {
@@ -36,9 +13,9 @@ double kl_soften_impedance(const KlSoftening *s, double residual) {
         return s->dw;
     }
     double m = s->midpoint, p = s->power, y = x;
-    if (p > 1.0) {
-        y = x <= m ? kl_power(x, p) / kl_power(m, p - 1.0)
-                   : 1.0 - kl_power(1.0 - x, p) / kl_power(1.0 - m, p - 1.0);
+    if (p > 1.0 && x > 0.0) {
+        y = x <= m ? kl_pow(x, p) / kl_pow(m, p - 1.0)
+                   : 1.0 - kl_pow(1.0 - x, p) / kl_pow(1.0 - m, p - 1.0);
     }
     return s->d0 + y * (s->dw - s->d0);
 }

@@ -19,7 +19,4 @@ double kl_soften_impedance(const KlSoftening *s, double residual);
 KlSoftRow kl_soften_row(const KlSoftening *s, double residual);
 double kl_soften_bias(const KlSoftRow *row, double velocity, double residual, double dt);  // v_r
 
-// x^p for x >= 0, p >= 0 from multiplications and square roots alone: the same bits everywhere.
-double kl_power(double x, double p);
-
 #endif

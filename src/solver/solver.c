@@ -503,3 +503,9 @@ KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *tr
     KL_TRY(kl_solver_advance(solver, INT32_MAX, &done));
     return kl_solver_finish(solver, solution);
 }
+
+// ---- checkpoints -------------------------------------------------------------------------------
+
+size_t kl_solver_state_size(const KlSolver *solver) { return kl_warm_size(&solver->memory); }
+void kl_solver_save(const KlSolver *solver, void *state) { kl_warm_save(&solver->memory, state); }
+void kl_solver_load(KlSolver *solver, const void *state) { kl_warm_load(&solver->memory, state); }

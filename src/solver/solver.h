@@ -65,6 +65,12 @@ typedef struct KlMethod {
 // The paper's stop test: r_p, r_d, r_cp each below the tolerance.
 bool kl_converged_residuals(const KlRun *run);
 
+// What a checkpoint of a running simulation must carry: the warm-start memory. The size is that of the
+// reserved capacity; a state loads into a solver of the same kind and capacity.
+size_t kl_solver_state_size(const KlSolver *solver);
+void kl_solver_save(const KlSolver *solver, void *state);
+void kl_solver_load(KlSolver *solver, const void *state);
+
 static inline double kl_param(const KlRun *run, int32_t index) { return run->param[index]; }
 static inline int32_t kl_param_int(const KlRun *run, int32_t index) { return (int32_t)run->param[index]; }
 

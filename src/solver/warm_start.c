@@ -99,3 +99,59 @@ void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem
         rescale(problem, scratch, lambda);
     }
 }
+
+// ---- as bytes: the block count, then ids, starts and reactions, each with room for the capacity ---
+
+typedef struct Part {
+    void *data;
+    size_t size;
+} Part;
+
+enum { PART_COUNT = 3 };
+
+static void parts_of(const KlWarmMemory *memory, Part parts[PART_COUNT]) {
+    size_t blocks = (size_t)memory->block_capacity;
+    parts[0] = (Part){memory->id, blocks * sizeof *memory->id};
+    parts[1] = (Part){memory->start, (blocks + 1) * sizeof *memory->start};
+    parts[2] = (Part){memory->lambda, (size_t)memory->dim_capacity * sizeof *memory->lambda};
+}
+
+size_t kl_warm_size(const KlWarmMemory *memory) {
+    if (memory->slot_count == 0) {
+        return 0;
+    }
+    Part parts[PART_COUNT];
+    parts_of(memory, parts);
+    return sizeof memory->block_count + parts[0].size + parts[1].size + parts[2].size;
+}
+
+void kl_warm_save(const KlWarmMemory *memory, void *state) {
+    if (memory->slot_count == 0) {
+        return;
+    }
+    Part parts[PART_COUNT];
+    parts_of(memory, parts);
+    char *out = state;
+    memcpy(out, &memory->block_count, sizeof memory->block_count);
+    out += sizeof memory->block_count;
+    for (int32_t i = 0; i < PART_COUNT; i++) {
+        memcpy(out, parts[i].data, parts[i].size);
+        out += parts[i].size;
+    }
+}
+
+void kl_warm_load(KlWarmMemory *memory, const void *state) {
+    if (memory->slot_count == 0) {
+        return;
+    }
+    Part parts[PART_COUNT];
+    parts_of(memory, parts);
+    const char *in = state;
+    memcpy(&memory->block_count, in, sizeof memory->block_count);
+    in += sizeof memory->block_count;
+    for (int32_t i = 0; i < PART_COUNT; i++) {
+        memcpy(parts[i].data, in, parts[i].size);
+        in += parts[i].size;
+    }
+    index_blocks(memory);
+}

@@ -22,4 +22,9 @@ void kl_warm_store(KlWarmMemory *memory, const KlProblem *problem, const double 
 void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem *problem,
                    double *scratch, double *lambda);
 
+// The memory as bytes, for checkpoints. kl_warm_load wants a memory of the capacity that was saved.
+size_t kl_warm_size(const KlWarmMemory *memory);
+void kl_warm_save(const KlWarmMemory *memory, void *state);
+void kl_warm_load(KlWarmMemory *memory, const void *state);
+
 #endif
