@@ -1,0 +1,3 @@
+// The subcommands, in the order in which help lists them. One line here and one cmd_*.c add a
+// subcommand to the parser, --help, the man page and the shell completions.
+COMMAND(solve)
