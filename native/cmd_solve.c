@@ -1,0 +1,305 @@
+// kinloop solve: one or more dual problems by every chosen solver, judged by residuals that are
+// recomputed from lambda alone.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "options.h"
+#include "output.h"
+#include "problem_file.h"
+#include "solver_choice.h"
+#include "statistics.h"
+
+static const CliOption options[] = {
+    CLI_OPTIONS_SOLVER,
+    {"repeat", 'r', CLI_INT, "N", "solve N times, tell the median time", 1, 100000, NULL},
+    {"trace", 't', CLI_FLAG, NULL, "tell the residuals of every iteration", 0, 0, NULL},
+    {"lambda", 'l', CLI_FLAG, NULL, "tell the reactions (rows: joints, limits, contacts as t, o, n)", 0, 0,
+     NULL},
+    CLI_OPTION_STRICT,
+    CLI_COMMON,
+};
+
+enum { TRACE_ROWS = 100000 };
+
+typedef struct Session {
+    const CliArgs *args;
+    SolverChoice choice;
+    KlTrace trace;      // rows NULL unless --trace
+    double *times;      // (repeat)
+    int32_t repeat;
+    json_t *results;
+    CliTable table, trace_table;
+    int32_t unfinished; // failed, diverged or not converged
+    bool failed;        // a solver returned an error
+} Session;
+
+// What one solver did to one problem.
+typedef struct Result {
+    const char *outcome;  // of kl_outcome_name, or "failed"
+    KlSolution solution;
+    KlResiduals residuals;
+    double time;          // [s] median
+    char error[256];
+} Result;
+
+// --- solving --------------------------------------------------------------------------------------
+
+static const KlResiduals unknown_residuals = {
+    .primal = (double)NAN, .dual = (double)NAN, .complementarity = (double)NAN, .natural = (double)NAN,
+    .natural_relative = (double)NAN};
+
+static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlProblem *problem,
+                                 Result *result) {
+    KlTrace *trace = session->trace.rows != NULL ? &session->trace : NULL;
+    kl_solver_trace_natural(solver, trace != NULL);
+    for (int32_t i = 0; i < session->repeat; i++) {
+        kl_solver_forget(solver);
+        session->trace.count = session->trace.dropped = 0;
+        KL_TRY(kl_solver_solve(solver, problem, trace, &result->solution));
+        session->times[i] = result->solution.time;
+    }
+    result->outcome = kl_outcome_name(result->solution.outcome);
+    result->time = median_of(session->times, session->repeat);
+    kl_problem_residuals(problem, result->solution.lambda, &result->residuals);
+    return KL_OK;
+}
+
+// --- telling --------------------------------------------------------------------------------------
+
+static json_t *trace_json(const KlTrace *trace) {
+    json_t *rows = json_array();
+    for (int32_t i = 0; i < trace->count; i++) {
+        const KlTraceRow *row = &trace->rows[i];
+        json_array_append_new(
+            rows, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "iteration", (int)row->iteration, "primal",
+                            cli_json_real(row->primal), "dual", cli_json_real(row->dual), "complementarity",
+                            cli_json_real(row->complementarity), "natural_relative",
+                            cli_json_real(row->natural_relative), "penalty", cli_json_real(row->penalty)));
+    }
+    return rows;
+}
+
+static void tell_json(Session *session, const char *file, int32_t index, const ProblemRecord *record,
+                      const char *solver, const Result *result) {
+    const KlResiduals *r = &result->residuals;
+    json_t *row = json_pack(
+        "{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "file", file, "index",
+        (int)index, "name", record->name, "solver", solver, "outcome", result->outcome, "iterations",
+        (int)result->solution.iterations, "time_s", cli_json_real(result->time), "r_p",
+        cli_json_real(r->primal), "r_dual", cli_json_real(r->dual), "r_ncp",
+        cli_json_real(r->complementarity), "r_nat", cli_json_real(r->natural), "r_nat_rel",
+        cli_json_real(r->natural_relative), "n", (int)record->problem->dim, "contacts",
+        (int)record->problem->contact_count);
+    if (record->note[0] != '\0') {
+        json_object_set_new(row, "note", json_string(record->note));
+    }
+    if (result->error[0] != '\0') {
+        json_object_set_new(row, "error", json_string(result->error));
+    }
+    if (cli_has(session->args, "lambda") && result->solution.lambda != NULL) {
+        json_object_set_new(row, "lambda", cli_json_reals(result->solution.lambda, record->problem->dim));
+    }
+    if (session->trace.rows != NULL) {
+        json_object_set_new(row, "trace", trace_json(&session->trace));
+        json_object_set_new(row, "trace_dropped", json_integer(session->trace.dropped));
+    }
+    json_array_append_new(session->results, row);
+}
+
+static void tell_trace(Session *session, const char *label) {
+    for (int32_t i = 0; i < session->trace.count; i++) {
+        const KlTraceRow *row = &session->trace.rows[i];
+        cli_table_cell(&session->trace_table, "%s", label);
+        cli_table_cell(&session->trace_table, "%d", (int)row->iteration);
+        cli_table_residual(&session->trace_table, row->primal);
+        cli_table_residual(&session->trace_table, row->dual);
+        cli_table_residual(&session->trace_table, row->complementarity);
+        cli_table_residual(&session->trace_table, row->natural_relative);
+        cli_table_residual(&session->trace_table, row->penalty);
+    }
+}
+
+static void tell_row(Session *session, const ProblemRecord *record, const char *solver,
+                     const Result *result) {
+    CliTable *table = &session->table;
+    const KlResiduals *r = &result->residuals;
+    cli_table_cell(table, "%s", record->name);
+    cli_table_cell(table, "%d", (int)record->problem->dim);
+    cli_table_cell(table, "%d", (int)record->problem->contact_count);
+    cli_table_cell(table, "%s", solver);
+    cli_table_cell(table, "%s", result->outcome);
+    cli_table_cell(table, "%d", (int)result->solution.iterations);
+    cli_table_time(table, result->time);
+    cli_table_residual(table, r->primal);
+    cli_table_residual(table, r->dual);
+    cli_table_residual(table, r->complementarity);
+    cli_table_residual(table, r->natural);
+    cli_table_residual(table, r->natural_relative);
+    if (session->trace.rows != NULL) {
+        char label[320];
+        snprintf(label, sizeof label, "%s %s", record->name, solver);
+        tell_trace(session, label);
+    }
+}
+
+static void tell_lambda(const ProblemRecord *record, const char *solver, const double *lambda) {
+    printf("# lambda of %s by %s\n", record->name, solver);
+    for (int32_t i = 0; i < record->problem->dim; i++) {
+        printf("%.17g\n", lambda[i]);
+    }
+}
+
+// --- the loops ------------------------------------------------------------------------------------
+
+static KlStatus solve_one(Session *session, const char *file, int32_t index,
+                          const ProblemRecord *record, int32_t kind) {
+    KlSolver *solver = NULL;
+    KL_TRY(solver_make(session->args, kind, "high-precision", &solver));
+    Result result = {.outcome = "failed", .residuals = unknown_residuals, .time = (double)NAN};
+    if (solve_repeatedly(session, solver, record->problem, &result) != KL_OK) {
+        result = (Result){.outcome = "failed", .residuals = unknown_residuals, .time = (double)NAN};
+        snprintf(result.error, sizeof result.error, "%.255s", kl_last_error()->message);
+        session->failed = true;
+        cli_note(session->args, "%s, %s: %s", record->name, kl_solver_kind(kind)->id, result.error);
+    }
+    session->unfinished += strcmp(result.outcome, "converged") != 0;
+    const char *id = kl_solver_kind(kind)->id;
+    if (session->results != NULL) {
+        tell_json(session, file, index, record, id, &result);
+    } else {
+        tell_row(session, record, id, &result);
+        if (cli_has(session->args, "lambda") && result.solution.lambda != NULL) {
+            tell_lambda(record, id, result.solution.lambda);
+        }
+    }
+    kl_solver_destroy(solver);
+    return KL_OK;
+}
+
+static KlStatus solve_problem(Session *session, ProblemFile *file, int32_t index) {
+    ProblemRecord record;
+    KlStatus status = problem_file_read(file, index, &record);
+    if (status == KL_OK && record.note[0] != '\0') {
+        cli_note(session->args, "%s: %s", file->path, record.note);
+    }
+    for (int32_t k = 0; k < session->choice.count && status == KL_OK && !cli_interrupted(); k++) {
+        status = solve_one(session, file->path, index, &record, session->choice.kinds[k]);
+    }
+    problem_record_free(&record);
+    return status;
+}
+
+static KlStatus solve_file(Session *session, const char *operand) {
+    ProblemSelection selection;
+    ProblemFile file;
+    KL_TRY(problem_select(operand, &selection));
+    KL_TRY(problem_file_open(selection.path, &file));
+    CliProgress progress;
+    cli_progress_begin(&progress, session->args, "problems", file.count);
+    KlStatus status = KL_OK;
+    int32_t used = 0;
+    for (int32_t i = 0; i < file.count && status == KL_OK && !cli_interrupted(); i++) {
+        if (problem_selected(&file, &selection, i)) {
+            status = solve_problem(session, &file, i);
+            used++;
+        }
+        cli_progress_update(&progress, i + 1);
+    }
+    cli_progress_end(&progress, file.count);
+    if (status == KL_OK && used == 0 && !cli_interrupted()) {
+        status = kl_fail(KL_ERR_ARGUMENT, "%s selects none of the %d problems of %s", operand,
+                         (int)file.count, selection.path);
+    }
+    problem_file_close(&file);
+    return status;
+}
+
+static KlStatus session_begin(Session *session, const CliArgs *args) {
+    static const char *const columns[] = {"problem", "n",   "contacts", "solver", "outcome", "iterations",
+                                          "time",    "r_p", "r_dual",   "r_ncp",  "r_nat",   "r_nat_rel"};
+    static const char *const trace_columns[] = {"trace", "iteration",     "r_p",    "r_d",
+                                                "r_cp",  "r_nat_rel", "penalty"};
+    *session = (Session){.args = args, .repeat = (int32_t)cli_int(args, "repeat", 1)};
+    KL_TRY(solver_choice(args, solver_default(), &session->choice));
+    session->times = kl_alloc((size_t)session->repeat * sizeof(double));
+    if (cli_has(args, "trace")) {
+        session->trace.rows = kl_alloc(TRACE_ROWS * sizeof(KlTraceRow));
+        session->trace.capacity = TRACE_ROWS;
+    }
+    if (session->times == NULL || (cli_has(args, "trace") && session->trace.rows == NULL)) {
+        return kl_fail(KL_ERR_MEMORY, "out of memory");
+    }
+    if (cli_has(args, "json")) {
+        session->results = json_array();
+    }
+    cli_table_begin(&session->table, 12, columns);
+    cli_table_begin(&session->trace_table, 7, trace_columns);
+    return KL_OK;
+}
+
+static void session_print(Session *session) {
+    if (session->results != NULL) {
+        cli_print_json(json_pack("{s:o}", "results", session->results));
+        session->results = NULL;
+        return;
+    }
+    if (session->trace.rows != NULL) {
+        cli_table_print(&session->trace_table, stdout);
+        putchar('\n');
+    }
+    cli_table_print(&session->table, stdout);
+}
+
+static void session_end(Session *session) {
+    json_decref(session->results);
+    kl_free(session->times);
+    kl_free(session->trace.rows);
+    cli_table_free(&session->table);
+    cli_table_free(&session->trace_table);
+}
+
+static int run(const CliArgs *args) {
+    Session session;
+    KlStatus status = session_begin(&session, args);
+    if (status != KL_OK) {
+        session_end(&session);
+        return cli_report(args);
+    }
+    for (int i = 0; i < cli_operand_count(args) && status == KL_OK && !cli_interrupted(); i++) {
+        status = solve_file(&session, cli_operand(args, i));
+    }
+    if (status == KL_OK || session.table.count > session.table.columns) {
+        session_print(&session);  // after a failure: what was solved before it
+    }
+    int code = CLI_EXIT_OK;
+    if (status != KL_OK) {
+        code = cli_report(args);
+    } else if (cli_interrupted()) {
+        code = CLI_EXIT_INTERRUPTED;
+    } else if (session.failed || (cli_has(args, "strict") && session.unfinished > 0)) {
+        code = CLI_EXIT_FAILED;
+    }
+    session_end(&session);
+    return code;
+}
+
+const CliCommand cmd_solve = {
+    .name = "solve",
+    .operands = "FILE[:INDEX]...",
+    .summary = "solves dual problems of a file by every chosen solver",
+    .text = "Reads our HDF5, FCLIB local and global, or JSON problems, told apart by content. FILE:3 takes "
+            "one problem, FILE:0-9 a range, FILE:walker/dense those whose name starts so. Residuals are "
+            "recomputed from lambda, independently of the solver's own. Without --strict, not converging "
+            "is a result and exits 0.",
+    .options = options,
+    .examples = {"kinloop solve tests/data/fclib/Capsules-i125-1213.hdf5 --solver pgs-ncp,admm-ncp-sa",
+                 "two solvers on a public problem of 286 contacts",
+                 "kinloop solve set.h5:0-99 --solver all --tol 1e-8 --json > results.json",
+                 "the first hundred problems of a data set, for kinloop profile"},
+    .min_operands = 1,
+    .max_operands = 1000000,
+    .complete = "file",
+    .run = run,
+};
