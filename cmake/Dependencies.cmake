@@ -6,7 +6,7 @@
 # `prefix` becomes the folder with include/ and lib/. Further arguments go to its configure step.
 function(kl_build_dependency name source inputs prefix)
     set(text "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_SYSTEM_NAME}")
-    string(APPEND text " ${CMAKE_SYSTEM_PROCESSOR} ${CMAKE_TOOLCHAIN_FILE} ${source} ${ARGN}")
+    string(APPEND text " ${CMAKE_SYSTEM_PROCESSOR} ${CMAKE_TOOLCHAIN_FILE} ${name} ${ARGN}")
     foreach(input ${inputs})
         file(SHA256 ${input} sum)
         string(APPEND text " ${sum}")
@@ -45,7 +45,7 @@ endfunction()
 function(kl_import target prefix file)
     add_library(${target} STATIC IMPORTED GLOBAL)
     set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${prefix}/lib/lib${file}.a
-        INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${prefix}/include)
+        INTERFACE_INCLUDE_DIRECTORIES ${prefix}/include)
 endfunction()
 
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/deps.sh RESULT_VARIABLE failed

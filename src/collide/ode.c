@@ -29,7 +29,7 @@ KlStatus kl_ode_enter(void) {
     }
     while (atomic_load(&stage) != 2) {
     }
-    if (dAllocateODEDataForThread(dAllocateMaskAll) == 0) {
+    if (dAllocateODEDataForThread((unsigned)dAllocateMaskAll) == 0) {
         return kl_fail(KL_ERR_MEMORY, "ODE cannot allocate its data for this thread");
     }
     return KL_OK;

@@ -2,6 +2,7 @@
 // distance, and a contact keeps its feature (corner, rim point, vertex) however the body moves - ODE
 // hands such contacts out in changing order, which upsets splitting solvers (paper, discussion of
 // collision detection).
+#include "base/status.h"
 #include "collide/shape.h"
 #include "math/vec.h"
 
