@@ -1,0 +1,198 @@
+// Left-looking Cholesky on 4 x 4 tiles: L_ij = (A_ij - sum_{k<j} L_ik L_jk^T) L_jj^-T, each tile
+// gathered in registers over the whole row before it is stored once.
+#include "math/llt.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+typedef double Pair __attribute__((vector_size(16), aligned(8)));
+
+static inline Pair load(const double *x) { return *(const Pair *)x; }
+static inline void store(double *x, Pair v) { *(Pair *)x = v; }
+
+// A tile, column by column: rows 0, 1 and rows 2, 3.
+typedef struct Tile {
+    Pair top[4], bottom[4];
+} Tile;
+
+static inline size_t panel_start(size_t i) { return 8 * i * (i + 1); }
+
+static void read_tile(const double *a, size_t n, size_t stride, size_t i, size_t j, Tile *tile) {
+    double columns[4][4];
+    for (size_t c = 0; c < 4; c++) {
+        for (size_t r = 0; r < 4; r++) {
+            size_t row = 4 * i + r, column = 4 * j + c;
+            bool inside = row < n && column < n;
+            columns[c][r] = !inside ? (row == column ? 1.0 : 0.0) : row >= column ? a[row * stride + column] : 0.0;
+        }
+        tile->top[c] = load(columns[c]);
+        tile->bottom[c] = load(columns[c] + 2);
+    }
+}
+
+// tile -= left right^T, one column of four rows each.
+static inline void subtract_product(const double *left, const double *right, Tile *tile) {
+    Pair top = load(left), bottom = load(left + 2);
+    for (size_t c = 0; c < 4; c++) {
+        Pair factor = {right[c], right[c]};
+        tile->top[c] -= top * factor;
+        tile->bottom[c] -= bottom * factor;
+    }
+}
+
+// tile -= (left panel) (right panel)^T over their first 4 `count` columns. Four columns a turn: a
+// browser's compiler moves the eight sums between registers at the end of every turn.
+static inline void subtract_products(const double *left, const double *right, size_t count, Tile *tile) {
+    Tile sum = *tile;
+    for (size_t k = 0; k < count; k++, left += 16, right += 16) {
+        subtract_product(left, right, &sum);
+        subtract_product(left + 4, right + 4, &sum);
+        subtract_product(left + 8, right + 8, &sum);
+        subtract_product(left + 12, right + 12, &sum);
+    }
+    *tile = sum;
+}
+
+// tile = tile L_jj^-T, with L_jj (4 columns of 4 rows, inverse diagonal), stored into `out`.
+static inline void solve_tile(const double *diagonal, Tile *tile, double *out) {
+    for (size_t c = 0; c < 4; c++) {
+        Pair top = tile->top[c], bottom = tile->bottom[c];
+        for (size_t m = 0; m < c; m++) {
+            double l = diagonal[4 * m + c];
+            Pair factor = {l, l};
+            top -= tile->top[m] * factor;
+            bottom -= tile->bottom[m] * factor;
+        }
+        double inverse = diagonal[5 * c];
+        Pair scale = {inverse, inverse};
+        tile->top[c] = top * scale;
+        tile->bottom[c] = bottom * scale;
+        store(out + 4 * c, tile->top[c]);
+        store(out + 4 * c + 2, tile->bottom[c]);
+    }
+}
+
+// Factors a diagonal tile (4 columns of 4 rows in `l`); -1 or the failing column.
+static int32_t factor_tile(double l[16]) {
+    for (int32_t c = 0; c < 4; c++) {
+        for (int32_t r = c; r < 4; r++) {
+            for (int32_t m = 0; m < c; m++) {
+                l[4 * c + r] -= l[4 * m + r] * l[4 * m + c];
+            }
+        }
+        double pivot = l[5 * c];
+        if (!(pivot > 0.0) || isinf(pivot)) {
+            return c;
+        }
+        double inverse = 1.0 / sqrt(pivot);
+        for (int32_t r = c + 1; r < 4; r++) {
+            l[4 * c + r] *= inverse;
+        }
+        l[5 * c] = inverse;
+        for (int32_t r = 0; r < c; r++) {
+            l[4 * c + r] = 0.0;
+        }
+    }
+    return -1;
+}
+
+static int32_t factor_with(const double *a, int32_t rows, int32_t stride, const double *shift, size_t step,
+                           double *factor) {
+    size_t n = (size_t)rows, tiles = (n + 3) / 4;
+    for (size_t i = 0; i < tiles; i++) {
+        double *panel = factor + panel_start(i);
+        for (size_t j = 0; j < i; j++) {
+            const double *other = factor + panel_start(j);
+            Tile tile;
+            read_tile(a, n, (size_t)stride, i, j, &tile);
+            subtract_products(panel, other, j, &tile);
+            solve_tile(other + 16 * j, &tile, panel + 16 * j);
+        }
+        Tile tile;
+        double *diagonal = panel + 16 * i;
+        read_tile(a, n, (size_t)stride, i, i, &tile);
+        for (size_t c = 0; c < 4 && 4 * i + c < n; c++) {
+            double s = shift[step * (4 * i + c)];
+            Pair add = {c % 2 == 0 ? s : 0.0, c % 2 == 0 ? 0.0 : s};
+            if (c < 2) {
+                tile.top[c] += add;
+            } else {
+                tile.bottom[c] += add;
+            }
+        }
+        subtract_products(panel, panel, i, &tile);
+        for (size_t c = 0; c < 4; c++) {
+            store(diagonal + 4 * c, tile.top[c]);
+            store(diagonal + 4 * c + 2, tile.bottom[c]);
+        }
+        int32_t failed = factor_tile(diagonal);
+        if (failed >= 0) {
+            return (int32_t)(4 * i) + failed;
+        }
+    }
+    return -1;
+}
+
+int32_t kl_llt_factor(const double *a, int32_t n, int32_t stride, double shift, double *factor) {
+    return factor_with(a, n, stride, &shift, 0, factor);
+}
+
+int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const double *shift,
+                              double *factor) {
+    return factor_with(a, n, stride, shift, 1, factor);
+}
+
+static void clear_padding(int32_t n, double *x) {
+    for (int32_t i = n; i < kl_llt_padded(n); i++) {
+        x[i] = 0.0;
+    }
+}
+
+void kl_llt_solve_lower(const double *factor, int32_t n, double *x) {
+    size_t tiles = ((size_t)n + 3) / 4;
+    clear_padding(n, x);
+    for (size_t i = 0; i < tiles; i++) {
+        const double *l = factor + panel_start(i);
+        double *own = x + 4 * i;
+        Pair top = load(own), bottom = load(own + 2);
+        for (size_t k = 0; k < 4 * i; k++, l += 4) {
+            Pair known = {x[k], x[k]};
+            top -= load(l) * known;
+            bottom -= load(l + 2) * known;
+        }
+        store(own, top);
+        store(own + 2, bottom);
+        for (size_t c = 0; c < 4; c++) {
+            own[c] *= l[5 * c];
+            for (size_t r = c + 1; r < 4; r++) {
+                own[r] -= l[4 * c + r] * own[c];
+            }
+        }
+    }
+}
+
+void kl_llt_solve_upper(const double *factor, int32_t n, double *x) {
+    size_t tiles = ((size_t)n + 3) / 4;
+    clear_padding(n, x);
+    for (size_t i = tiles; i-- > 0;) {
+        const double *panel = factor + panel_start(i), *l = panel + 16 * i;
+        double *own = x + 4 * i;
+        for (size_t c = 4; c-- > 0;) {
+            for (size_t r = c + 1; r < 4; r++) {
+                own[c] -= l[4 * c + r] * own[r];
+            }
+            own[c] *= l[5 * c];
+        }
+        Pair top = load(own), bottom = load(own + 2);
+        for (size_t k = 0; k < 4 * i; k++) {
+            Pair sum = load(panel + 4 * k) * top + load(panel + 4 * k + 2) * bottom;
+            x[k] -= sum[0] + sum[1];
+        }
+    }
+}
+
+void kl_llt_solve(const double *factor, int32_t n, double *x) {
+    kl_llt_solve_lower(factor, n, x);
+    kl_llt_solve_upper(factor, n, x);
+}
