@@ -28,4 +28,13 @@ double kl_local_ccp_step(const double delassus[9], bool safe);  // 3 / tr D, or 
 void kl_local_ncp(const KlLocalProblem *local, double lambda[3]);
 double kl_local_ncp_step(const double delassus[9], bool safe);  // 1 / min, or 1 / max (D_tt, D_oo)
 
+// Alg. "Nonlinear-Block Local Solver": the exact minimum of l.D l / 2 + l.(v_f + s) on the cone with
+// v_n = 0 (closed contact), v_f,n > 0 opening. Both return the same point. `lambda` is output only.
+void kl_local_quartic(const KlLocalProblem *local, double lambda[3]);    // P_MDP, NBGS
+void kl_local_bisection(const KlLocalProblem *local, double lambda[3]);  // P_BS, RAISIM
+
+// The single-contact NCP itself: the same decisions, but a slipping reaction opposes the slip velocity
+// exactly, whatever the coupling of normal and tangents. local->desaxce is ignored.
+void kl_local_coulomb(const KlLocalProblem *local, double lambda[3]);
+
 #endif
