@@ -4,6 +4,11 @@
     SOLVER(pgs_ccp)            \
     SOLVER(pgs_ccp_nds)        \
     SOLVER(pgs_ncp)            \
+    SOLVER(nbgs)               \
+    SOLVER(raisim)             \
+    SOLVER(raisim_ds)          \
+    SOLVER(raisim_ds_es)       \
+    SOLVER(prox)               \
     SOLVER(admm_ccp)           \
     SOLVER(admm_ncp_fp)        \
     SOLVER(admm_ncp_la)        \

@@ -261,6 +261,7 @@ void kl_splitting_residuals(KlRun *run) {
     const KlProblem *p = run->problem;
     size_t bytes = (size_t)p->dim * sizeof(double);
     current_velocity(s, p, run->lambda, s->velocity);
+    s->objective = 0.5 * (dot(run->lambda, s->velocity, p->dim) + dot(run->lambda, p->free_velocity, p->dim));
     memcpy(s->residual, run->lambda, bytes);
     kl_problem_project(p, s->residual);
     run->primal = distance(run->lambda, s->residual, p->dim);

@@ -67,6 +67,7 @@ typedef struct KlSplitting {
     double *velocity;       // (dim) v+ of the iterate
     double *residual;       // (dim) scratch
     double omega;           // of the next sweep
+    double objective;       // f = l.D l / 2 + l.v_f of the iterate [J]
     KlRng rng;
 } KlSplitting;
 

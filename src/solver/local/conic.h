@@ -36,7 +36,8 @@ typedef bool (*KlConicSearch)(const KlConic *conic, double e[2]);
 static inline double kl_circle_value(const double k[6], const double e[2]) {
     return k[0] + e[0] * (k[1] + k[3] * e[0] + k[4] * e[1]) + e[1] * (k[2] + k[5] * e[1]);
 }
-int32_t kl_circle_roots(const double k[6], double e[4][2]);
+enum { KL_CIRCLE_ROOTS = 4 };
+int32_t kl_circle_roots(const double k[6], double e[KL_CIRCLE_ROOTS][2]);  // their number
 
 double kl_conic_radial(const KlConic *conic, const double e[2]);     // f
 static inline double kl_conic_slope(const KlConic *conic, const double e[2]) {  // F

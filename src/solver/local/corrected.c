@@ -15,9 +15,9 @@ bool kl_conic_coulomb(const KlConic *c, double e[2]) {
     double wt = c->drive[0], wo = c->drive[1];
     double tc = c->k * c->plane[0] + gt * wt, ts = c->k * c->plane[1] + go * wt;
     double oc = c->k * c->plane[1] + gt * wo, os = c->k * c->plane[2] + go * wo;
-    double parallel[6] = {0.0, a * wo, -a * wt, oc, os - tc, -ts}, roots[4][2], best = INFINITY;
+    double parallel[6] = {0.0, a * wo, -a * wt, oc, os - tc, -ts}, roots[KL_CIRCLE_ROOTS][2], best = INFINITY;
     int32_t count = kl_circle_roots(parallel, roots);
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && i < KL_CIRCLE_ROOTS; i++) {
         double x = roots[i][0], y = roots[i][1];
         double along = x * (a * wt + tc * x + ts * y) + y * (a * wo + oc * x + os * y);
         double value = along <= 0.0 ? kl_conic_objective(c, roots[i]) : INFINITY;

@@ -118,7 +118,7 @@ static void polish(const double k[6], double e[2]) {
     }
 }
 
-int32_t kl_circle_roots(const double k[6], double e[4][2]) {
+int32_t kl_circle_roots(const double k[6], double e[KL_CIRCLE_ROOTS][2]) {
     double frame[2], turned[6], p[5], roots[4], bound = 1.0;
     far_from_roots(k, frame);
     turn(k, frame[0], frame[1], turned);
@@ -139,9 +139,9 @@ int32_t kl_circle_roots(const double k[6], double e[4][2]) {
 }
 
 bool kl_conic_quartic(const KlConic *conic, double e[2]) {
-    double roots[4][2], best = INFINITY;
+    double roots[KL_CIRCLE_ROOTS][2], best = INFINITY;
     int32_t count = kl_circle_roots(conic->slope, roots);
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && i < KL_CIRCLE_ROOTS; i++) {
         double value = kl_conic_objective(conic, roots[i]);
         if (value < best) {
             best = value;
