@@ -19,12 +19,11 @@ static void a_free_body_falls_as_semi_implicit_euler_says(void **state) {
 }
 
 // Error of energy and angular momentum of a torque-free box after one second.
-static void spin_errors(double dt, KlIntegrator integrator, double *energy, double *momentum) {
+static void spin_errors(double dt, double *energy, double *momentum) {
     World w = world_new();
     double pose[7], twist[6] = {0, 0, 0, 0.3, 5.0, 0.2};  // near the unstable middle axis
     rotation_pose(0, 0, 0, NULL, pose);
     w.settings.dt = dt;
-    w.settings.integrator = integrator;
     memset(w.settings.gravity, 0, sizeof w.settings.gravity);
     world_box(&w, 1.0, 0.3, 0.2, 0.1, pose, twist);
     world_start(&w, "admm-ncp-fp");
@@ -42,19 +41,26 @@ static void spin_errors(double dt, KlIntegrator integrator, double *energy, doub
 static void a_free_top_keeps_energy_and_momentum_to_first_order(void **state) {
     (void)state;
     double coarse_e, coarse_m, fine_e, fine_m;
-    spin_errors(1e-3, KL_INTEGRATOR_EULER, &coarse_e, &coarse_m);
-    spin_errors(2.5e-4, KL_INTEGRATOR_EULER, &fine_e, &fine_m);
+    spin_errors(1e-3, &coarse_e, &coarse_m);
+    spin_errors(2.5e-4, &fine_e, &fine_m);
     assert_true(coarse_e < 0.03 && coarse_m < 1e-3);
     assert_near(coarse_e / fine_e, 4.0, 0.5);  // first order: four times the step, four times the error
     assert_near(coarse_m / fine_m, 4.0, 0.5);
 }
 
-static void moreau_keeps_a_tops_energy_better(void **state) {
+// The midpoint scheme moves with the mean of old and new velocity: exact under constant gravity.
+static void moreaus_midpoint_falls_along_the_parabola(void **state) {
     (void)state;
-    double euler_e, euler_m, moreau_e, moreau_m;
-    spin_errors(1e-3, KL_INTEGRATOR_EULER, &euler_e, &euler_m);
-    spin_errors(1e-3, KL_INTEGRATOR_MOREAU, &moreau_e, &moreau_m);
-    assert_true(moreau_e < euler_e);
+    World w = world_new();
+    double pose[7], twist[6] = {1.0, 0.0, 2.0, 0.0, 0.0, 0.0};
+    rotation_pose(0, 0, 5, NULL, pose);
+    w.settings.integrator = KL_INTEGRATOR_MOREAU;
+    world_box(&w, 2.0, 0.1, 0.2, 0.3, pose, twist);
+    world_start(&w, "admm-ncp-fp");
+    world_run(&w, 1.0);
+    assert_near(world_pose(&w, 0)[0], 1.0, 1e-12);
+    assert_near(world_pose(&w, 0)[2], 5.0 + 2.0 - 0.5 * 9.81, 1e-11);
+    world_free(&w);
 }
 
 // A bar of length 1 on a hinge at its end, hinge axis y (or turned by `turn` with the whole world).
@@ -177,18 +183,16 @@ static void a_free_mechanism_keeps_its_momentum(void **state) {
 // Runs the loop hanging by its first bar, fixed to the world, and gives poses in the loop's own frame.
 static void run_loop(const double world[7], const char *solver, double local[28]) {
     World w = world_new();
-    double q[4], g[3] = {3.0, 0.5, -9.0}, base[7];
+    double q[4], g[3] = {3.0, 0.5, -9.0};
     memcpy(q, world + 3, sizeof q);
     kl_quat_rotate(q, g, w.settings.gravity);
     w.settings.baumgarte_joint = 0.1;
     add_fourbar(&w, world, false);
     KlJointDef joint;
-    rotation_pose(0, 0, 0, NULL, base);
-    kl_pose_mul(world, base, base);
-    joint_at(&joint, "mount", KL_JOINT_FIXED, -1, NULL, 0, base, base);
+    joint_at(&joint, "mount", KL_JOINT_FIXED, -1, NULL, 0, world, world);
     world_joint(&w, &joint);
     world_start(&w, solver);
-    world_run(&w, 0.3);
+    world_run(&w, 0.15);
     for (int32_t i = 0; i < 4; i++) {
         kl_pose_relative(world, world_pose(&w, i), local + 7 * i);
     }
@@ -205,7 +209,7 @@ static void loops_do_not_care_where_the_axes_point(void **state) {
         run_loop(straight, solvers[s], a);
         run_loop(world, solvers[s], b);
         assert_near_array(a, b, 28, 1e-8);
-        assert_true(fabs(a[14]) > 0.05);  // the upper bar has moved
+        assert_true(fabs(a[14]) > 0.01);  // the upper bar has moved
     }
 }
 
@@ -213,7 +217,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_free_body_falls_as_semi_implicit_euler_says),
         cmocka_unit_test(a_free_top_keeps_energy_and_momentum_to_first_order),
-        cmocka_unit_test(moreau_keeps_a_tops_energy_better),
+        cmocka_unit_test(moreaus_midpoint_falls_along_the_parabola),
         cmocka_unit_test(a_pendulum_has_the_period_of_the_elliptic_integral),
         cmocka_unit_test(turning_the_world_changes_nothing),
         cmocka_unit_test(a_free_mechanism_keeps_its_momentum),
