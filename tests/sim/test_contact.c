@@ -1,5 +1,4 @@
 // Contact against closed forms: Coulomb's law, restitution, rolling, and what must not matter.
-#include "plane_collider.h"
 #include "world.h"
 
 static const double g = 9.81, mu = 0.7;

@@ -1,5 +1,4 @@
 // Motion without contact against closed forms: free fall, the free top, pendulum, momentum, invariance.
-#include "plane_collider.h"
 #include "world.h"
 
 static void a_free_body_falls_as_semi_implicit_euler_says(void **state) {

@@ -1,7 +1,6 @@
 // Running a simulation: softening, limits, actuation, checkpoints, split steps, failures, allocations.
 #include <stdlib.h>
 
-#include "plane_collider.h"
 #include "sim/soften.h"
 #include "solver/solver.h"
 #include "world.h"
