@@ -369,10 +369,10 @@ static void a_split_step_is_the_same_step(void **state) {
 static void a_step_allocates_nothing(void **state) {
     (void)state;
     World w = busy_world("admm-ncp-fp");
-    assert_ok(kl_sim_step(w.sim));
+    world_run(&w, 0.1);  // until the box lies: the collider's lists grow with the first contacts
     uint64_t before = kl_alloc_count();
-    world_run(&w, 0.2);
-    assert_true(kl_alloc_count() == before);
+    world_run(&w, 0.1);
+    assert_int_equal(kl_alloc_count(), before);
     world_free(&w);
 }
 
