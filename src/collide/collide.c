@@ -81,7 +81,7 @@ static KlStatus create_shape(KlCollider *collider, int32_t geom, KlShape *shape)
     shape->world_vertices = KL_ARENA_ARRAY(&collider->arena, double, 3 * (size_t)p->vertex_count);
     shape->world_normals = KL_ARENA_ARRAY(&collider->arena, double, 3 * (size_t)p->face_count);
     KL_TRY(kl_arena_check(&collider->arena));
-    return kl_ode_create(shape, collider->reach, &collider->arena);
+    return kl_ode_create(shape, &collider->arena);
 }
 
 static int32_t longest_face(const KlCollider *collider) {
@@ -291,8 +291,12 @@ static KlStatus narrow_phase(KlCollider *collider, const KlShape *a, const KlSha
     if (a->kind == KL_GEOM_PLANE) {
         return kl_plane_contacts(a, b, collider->reach, &collider->raw);
     }
-    if (a->polyhedron.vertex_count > 0 && b->polyhedron.vertex_count > 0) {
+    bool flat_a = a->polyhedron.vertex_count > 0, flat_b = b->polyhedron.vertex_count > 0;
+    if (flat_a && flat_b) {
         return kl_polyhedron_contacts(a, b, collider->reach, &collider->clipper, &collider->raw);
+    }
+    if ((flat_a && b->kind == KL_GEOM_CAPSULE) || (flat_b && a->kind == KL_GEOM_CAPSULE)) {
+        return kl_ode_capsule_contacts(a, b, collider->reach, &collider->ode, &collider->raw);
     }
     return kl_ode_contacts(a, b, collider->reach, &collider->ode, &collider->raw);
 }
@@ -416,12 +420,24 @@ static void sort_contacts(KlRawList *raw, bool (*before)(const KlRawContact *, c
     }
 }
 
+// Two contacts with the same normal are compared across it: the same point may be told on the surface of
+// either body, which is as far apart as the gap.
+static bool near_duplicates(const KlRawContact *p, const KlRawContact *q, double distance) {
+    double d[3];
+    kl_sub3(p->position, q->position, d);
+    double along = kl_dot3(d, p->normal);
+    if (kl_dot3(p->normal, q->normal) > 0.99 && fabs(along) <= fabs(p->gap) + fabs(q->gap)) {
+        kl_axpy3(-along, p->normal, d);
+    }
+    return kl_dot3(d, d) < distance * distance;
+}
+
 static void cull(KlRawList *raw, double distance) {
     int32_t kept = 0;
     for (int32_t i = 0; i < raw->count; i++) {
         bool near = false;
         for (int32_t k = 0; k < kept && !near; k++) {
-            near = distance2(raw->contacts[i].position, raw->contacts[k].position) < distance * distance;
+            near = near_duplicates(&raw->contacts[i], &raw->contacts[k], distance);
         }
         if (!near) {
             raw->contacts[kept++] = raw->contacts[i];

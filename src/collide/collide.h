@@ -17,12 +17,21 @@ typedef struct KlContact {
 
 typedef struct KlCollider KlCollider;
 
-KlStatus kl_collider_create(const KlModel *model, KlCollider **collider);
+KlStatus kl_collider_create(const KlModel *model, KlCollider **collider);  // the model must outlive it
 void kl_collider_destroy(KlCollider *collider);
 
-// Finds all contacts with gap <= detection distance for the poses (n_b x 7), culls near duplicates of a
-// pair, orders by (geom_a, geom_b, id). `contacts` holds `capacity`; KL_ERR_LIMIT when more are needed,
-// with the number in *count. Allocates nothing in the steady state.
+// Finds all contacts with gap <= reach for the poses (n_b x 7), where reach is the larger of the
+// settings' detection_distance and -margin, and 1e-9 m at least (bodies placed to touch do). Contacts of
+// one pair of geoms that are nearer than cull_distance are merged: those of the last step stay, then the
+// deepest leads. Order: (geom_a, geom_b, id). `contacts` holds `capacity`; KL_ERR_LIMIT when more than
+// that, or than the model's max_contacts, are needed, with the number in *count. Allocates only when a
+// step needs more room than any before.
+//
+// Planes and pairs of boxes and hulls are computed from features (corners, faces, edges): gaps are exact
+// and ids name the features. All else comes from ODE, whose contacts get the id of the contact of the
+// last step that they are nearest to, moved along with either body. Before touch (gap > 0) contacts are
+// seen for all pairs but a mesh with a box, cylinder, hull or mesh, and ODE's single-precision search
+// makes gaps of meshes good to about 1e-7 of their size. A cylinder on a hull has one contact.
 KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *contacts,
                           int32_t capacity, int32_t *count);
 void kl_collider_reset(KlCollider *collider);  // forgets the previous step's features

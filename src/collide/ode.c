@@ -1,7 +1,7 @@
-// ODE knows contacts of overlapping shapes only. For gaps up to the detection distance one shape of the
-// pair is grown by that distance, and the gap is measured on the true shapes: along the normal n the
-// separation of convex shapes is  min over B of n.x - max over A of n.x.  Hulls and meshes do not grow:
-// two of them are seen from touch on.
+// ODE knows contacts of overlapping shapes only. For gaps up to the detection distance the round shape
+// of a pair is grown by that distance, and the gap is measured on the true shapes: along the normal n the
+// separation of convex shapes is  min over B of n.x - max over A of n.x.  Boxes, hulls and meshes do not
+// grow, nor does a cylinder against a mesh: such pairs are seen from touch on.
 #include "collide/ode.h"
 
 #include <ode/ode.h>
@@ -39,15 +39,27 @@ KlStatus kl_ode_enter(void) {
 // Geoms
 // ------------------------------------------------------------------------------------------------
 
-static dGeomID round_geom(const KlShape *shape, double growth) {
+static dGeomID simple_geom(const KlShape *shape) {
     const double *size = shape->size;
     switch (shape->kind) {
-        case KL_GEOM_SPHERE: return dCreateSphere(0, size[0] + growth);
-        case KL_GEOM_CAPSULE: return dCreateCapsule(0, size[0] + growth, size[1]);
-        case KL_GEOM_CYLINDER: return dCreateCylinder(0, size[0] + growth, size[1] + 2.0 * growth);
-        case KL_GEOM_BOX:
-            return dCreateBox(0, size[0] + 2.0 * growth, size[1] + 2.0 * growth, size[2] + 2.0 * growth);
-        default: return NULL;
+        case KL_GEOM_SPHERE: return dCreateSphere(0, size[0]);
+        case KL_GEOM_CAPSULE: return dCreateCapsule(0, size[0], size[1]);
+        case KL_GEOM_CYLINDER: return dCreateCylinder(0, size[0], size[1]);
+        default: return dCreateBox(0, size[0], size[1], size[2]);
+    }
+}
+
+static bool is_round(const KlShape *shape) {
+    return shape->kind == KL_GEOM_SPHERE || shape->kind == KL_GEOM_CAPSULE ||
+           shape->kind == KL_GEOM_CYLINDER;
+}
+
+static void grow(const KlShape *shape, double growth) {
+    double radius = shape->size[0] + growth;
+    switch (shape->kind) {
+        case KL_GEOM_SPHERE: dGeomSphereSetRadius(shape->grown, radius); break;
+        case KL_GEOM_CAPSULE: dGeomCapsuleSetParams(shape->grown, radius, shape->size[1]); break;
+        default: dGeomCylinderSetParams(shape->grown, radius, shape->size[1] + 2.0 * growth); break;
     }
 }
 
@@ -95,19 +107,15 @@ static KlStatus create_mesh(KlShape *shape, KlArena *arena) {
     return KL_OK;
 }
 
-KlStatus kl_ode_create(KlShape *shape, double reach, KlArena *arena) {
+KlStatus kl_ode_create(KlShape *shape, KlArena *arena) {
     switch (shape->kind) {
         case KL_GEOM_PLANE: return KL_OK;
         case KL_GEOM_CONVEX: KL_TRY(create_hull(shape, arena)); break;
         case KL_GEOM_MESH: KL_TRY(create_mesh(shape, arena)); break;
-        default:
-            shape->exact = round_geom(shape, 0.0);
-            shape->inflated = round_geom(shape, reach);
-            if (shape->inflated == NULL) {
-                return kl_fail(KL_ERR_MEMORY, "ODE cannot allocate a geom");
-            }
+        default: shape->exact = simple_geom(shape); break;
     }
-    if (shape->exact == NULL) {
+    shape->grown = is_round(shape) ? simple_geom(shape) : NULL;
+    if (shape->exact == NULL || (is_round(shape) && shape->grown == NULL)) {
         return kl_fail(KL_ERR_MEMORY, "ODE cannot allocate a geom");
     }
     return KL_OK;
@@ -117,8 +125,8 @@ void kl_ode_destroy(KlShape *shape) {
     if (shape->exact != NULL) {
         dGeomDestroy(shape->exact);
     }
-    if (shape->inflated != NULL) {
-        dGeomDestroy(shape->inflated);
+    if (shape->grown != NULL) {
+        dGeomDestroy(shape->grown);
     }
     if (shape->mesh_data != NULL) {
         dGeomTriMeshDataDestroy(shape->mesh_data);
@@ -134,8 +142,8 @@ static void place(dGeomID geom, const KlShape *shape) {
 
 void kl_ode_place(KlShape *shape) {
     place(shape->exact, shape);
-    if (shape->inflated != NULL) {
-        place(shape->inflated, shape);
+    if (shape->grown != NULL) {
+        place(shape->grown, shape);
     }
     dReal box[6];
     dGeomGetAABB(shape->exact, box);
@@ -170,27 +178,59 @@ static double support(const KlShape *shape, const double n[3]) {
     return reach + highest;
 }
 
-// How much farther the inflated shape reaches along n.
+// How much farther the grown shape reaches along n.
 static double growth_along(const KlShape *shape, const double n[3], double growth) {
     double local[3];
     kl_mat3_tmul_vec(shape->rotation, n, local);
-    switch (shape->kind) {
-        case KL_GEOM_CYLINDER:
-            return growth * (fabs(local[2]) + sqrt(local[0] * local[0] + local[1] * local[1]));
-        case KL_GEOM_BOX: return growth * (fabs(local[0]) + fabs(local[1]) + fabs(local[2]));
-        default: return growth;
-    }
+    double across = sqrt(local[0] * local[0] + local[1] * local[1]);
+    return shape->kind == KL_GEOM_CYLINDER ? growth * (fabs(local[2]) + across) : growth;
 }
 
-// Which shape of a pair grows: where growing is exact first.
-static int32_t growth_preference(const KlShape *shape) {
-    switch (shape->kind) {
-        case KL_GEOM_SPHERE: return 4;
-        case KL_GEOM_CAPSULE: return 3;
-        case KL_GEOM_CYLINDER: return 2;
-        case KL_GEOM_BOX: return 1;
-        default: return 0;
-    }
+// Midway between a ball-ended shape, whose nearest axis point is known, and whatever it meets.
+static void center_round(const KlShape *round, bool round_is_a, KlRawContact *contact) {
+    double d[3], local[3], axis[3];
+    kl_sub3(contact->position, round->position, d);
+    kl_mat3_tmul_vec(round->rotation, d, local);
+    double half = round->kind == KL_GEOM_CAPSULE ? 0.5 * round->size[1] : 0.0;
+    double along = local[2] > half ? half : local[2] < -half ? -half : local[2];
+    const double on_axis[3] = {0.0, 0.0, along};
+    kl_shape_to_world(round, on_axis, axis);
+    double reach = round->size[0] + 0.5 * contact->gap;
+    double height = kl_dot3(contact->normal, axis) + (round_is_a ? reach : -reach);
+    kl_axpy3(height - kl_dot3(contact->normal, contact->position), contact->normal, contact->position);
+}
+
+// Brings a contact on a grown cylinder back to the true one.
+static void onto_cylinder(const KlShape *shape, double position[3]) {
+    double d[3], local[3];
+    kl_sub3(position, shape->position, d);
+    kl_mat3_tmul_vec(shape->rotation, d, local);
+    double radius = sqrt(local[0] * local[0] + local[1] * local[1]);
+    double scale = radius > shape->size[0] ? shape->size[0] / radius : 1.0;
+    double half = 0.5 * shape->size[1];
+    local[0] *= scale;
+    local[1] *= scale;
+    local[2] = local[2] > half ? half : local[2] < -half ? -half : local[2];
+    kl_shape_to_world(shape, local, position);
+}
+
+// Which shape of a pair grows, NULL for none: spheres and capsules exactly, else a cylinder.
+static const KlShape *growing_shape(const KlShape *a, const KlShape *b) {
+    static const int32_t preference[KL_GEOM_KIND_COUNT] = {
+        [KL_GEOM_SPHERE] = 3, [KL_GEOM_CAPSULE] = 2, [KL_GEOM_CYLINDER] = 1};
+    int32_t rank_a = preference[a->kind], rank_b = preference[b->kind];
+    const KlShape *grown = rank_a >= rank_b ? a : b;
+    bool mesh = a->kind == KL_GEOM_MESH || b->kind == KL_GEOM_MESH;
+    return rank_a + rank_b == 0 || (mesh && grown->kind == KL_GEOM_CYLINDER) ? NULL : grown;
+}
+
+// ODE finds the contacts of hulls, and of capsules with cylinders, by portal refinement, whose normal is
+// poor when the overlap is thin: there the shape grows by a tenth of its radius at least.
+static double growth_of(const KlShape *grown, const KlShape *other, double reach) {
+    bool by_portal = other->kind == KL_GEOM_CONVEX ||
+                     (grown->kind == KL_GEOM_CAPSULE && other->kind == KL_GEOM_CYLINDER);
+    double least = by_portal ? 0.1 * grown->size[0] : 0.0;
+    return reach > least ? reach : least;
 }
 
 static KlStatus grow_buffer(KlOdeBuffer *buffer) {
@@ -232,27 +272,138 @@ static void center_single(const KlShape *a, const KlShape *b, KlRawContact *cont
     kl_axpy3(shift, contact->normal, contact->position);
 }
 
+// Between meshes ODE also reports crossings of triangles far from the shortest way out, as deep as the
+// bodies are thick. Only contacts of the order of the shallowest one are kept.
+static double deepest_allowed(const KlShape *a, const KlShape *b, const KlOdeBuffer *buffer, int32_t count) {
+    if (a->kind != KL_GEOM_MESH || b->kind != KL_GEOM_MESH) {
+        return INFINITY;
+    }
+    double shallowest = INFINITY;
+    for (int32_t i = 0; i < count; i++) {
+        double depth = buffer->contacts[i].depth;
+        shallowest = depth < shallowest ? depth : shallowest;
+    }
+    return 10.0 * shallowest + 1e-4 * (a->high[0] - a->low[0]);
+}
+
 KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
                          KlRawList *list) {
-    int32_t rank_a = growth_preference(a), rank_b = growth_preference(b);
-    const KlShape *grown = rank_a == 0 && rank_b == 0 ? NULL : rank_a >= rank_b ? a : b;
-    dGeomID geom_a = grown == a ? a->inflated : a->exact;
-    dGeomID geom_b = grown == b ? b->inflated : b->exact;
+    const KlShape *grown = growing_shape(a, b);
+    double growth = 0.0;
+    if (grown != NULL) {
+        growth = growth_of(grown, grown == a ? b : a, reach);
+        grow(grown, growth);
+    }
     int32_t count;
-    KL_TRY(collide_all(geom_a, geom_b, buffer, &count));
+    KL_TRY(collide_all(grown == a ? a->grown : a->exact, grown == b ? b->grown : b->exact, buffer, &count));
 
     bool convex = a->kind != KL_GEOM_MESH && b->kind != KL_GEOM_MESH;
+    double limit = deepest_allowed(a, b, buffer, count);
     for (int32_t i = 0; i < count; i++) {
         const dContactGeom *found = &buffer->contacts[i];
+        if (found->depth > limit) {
+            continue;
+        }
         KlRawContact contact = {.feature = convex && count == 1 ? 0 : -1};
         kl_copy3(found->pos, contact.position);
         kl_scale3(-1.0, found->normal, contact.normal);  // ODE's points into its first geom
         contact.gap = -found->depth;
+        if (grown != NULL && grown->kind == KL_GEOM_CYLINDER) {
+            onto_cylinder(grown, contact.position);
+        }
         if (convex && count == 1) {
             center_single(a, b, &contact);
         } else if (grown != NULL) {
-            contact.gap += growth_along(grown, contact.normal, reach);
+            contact.gap += growth_along(grown, contact.normal, growth);
+            if (grown->kind != KL_GEOM_CYLINDER) {
+                center_round(grown, grown == a, &contact);
+            }
         }
+        if (contact.gap <= reach) {
+            KL_TRY(kl_raw_push(list, &contact));
+        }
+    }
+    return KL_OK;
+}
+
+// The face of a polyhedron whose normal is `out` within half a degree, or -1.
+static int32_t face_towards(const KlShape *shape, const double out[3]) {
+    const double aligned = 0.99996;
+    int32_t best = -1;
+    double largest = aligned;
+    for (int32_t face = 0; face < shape->polyhedron.face_count; face++) {
+        double along = kl_dot3(shape->world_normals + 3 * face, out);
+        if (along > largest) {
+            largest = along;
+            best = face;
+        }
+    }
+    return best;
+}
+
+// The part of the segment from p to q over a face, as shares of its length; false when there is none.
+static bool clip_to_face(const KlShape *shape, int32_t face, const double p[3], const double q[3],
+                         double share[2]) {
+    const KlPolyhedron *polyhedron = &shape->polyhedron;
+    int32_t start = polyhedron->face_start[face], end = polyhedron->face_start[face + 1];
+    share[0] = 0.0;
+    share[1] = 1.0;
+    for (int32_t k = start; k < end; k++) {
+        int32_t next = k + 1 < end ? k + 1 : start;
+        const double *from = shape->world_vertices + 3 * polyhedron->face_vertex[k];
+        double edge[3], outward[3], to_p[3], to_q[3];
+        kl_sub3(shape->world_vertices + 3 * polyhedron->face_vertex[next], from, edge);
+        kl_cross3(edge, shape->world_normals + 3 * face, outward);
+        kl_sub3(p, from, to_p);
+        kl_sub3(q, from, to_q);
+        double hp = kl_dot3(outward, to_p), hq = kl_dot3(outward, to_q);
+        if (hp > 0.0 && hq > 0.0) {
+            return false;
+        }
+        if (hp > 0.0 && hp / (hp - hq) > share[0]) {
+            share[0] = hp / (hp - hq);
+        }
+        if (hq > 0.0 && hp / (hp - hq) < share[1]) {
+            share[1] = hp / (hp - hq);
+        }
+    }
+    return share[0] <= share[1];
+}
+
+KlStatus kl_ode_capsule_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
+                                 KlRawList *list) {
+    int32_t before = list->count;
+    KL_TRY(kl_ode_contacts(a, b, reach, buffer, list));
+    if (list->count != before + 1) {
+        return KL_OK;
+    }
+    bool capsule_is_a = a->kind == KL_GEOM_CAPSULE;
+    const KlShape *capsule = capsule_is_a ? a : b, *flat = capsule_is_a ? b : a;
+    KlRawContact *found = &list->contacts[before];
+    double out[3];
+    kl_scale3(capsule_is_a ? -1.0 : 1.0, found->normal, out);
+    int32_t face = face_towards(flat, out);
+    const double ends[2][3] = {{0.0, 0.0, -0.5 * capsule->size[1]}, {0.0, 0.0, 0.5 * capsule->size[1]}};
+    double p[2][3], share[2];
+    kl_shape_to_world(capsule, ends[0], p[0]);
+    kl_shape_to_world(capsule, ends[1], p[1]);
+    if (face < 0 || !clip_to_face(flat, face, p[0], p[1], share)) {
+        found->feature = 2;
+        return KL_OK;
+    }
+    const double *normal = flat->world_normals + 3 * face;
+    const double *corner = flat->world_vertices + 3 * flat->polyhedron.face_vertex[flat->polyhedron.face_start[face]];
+    list->count = before;
+    for (int32_t end = 0; end < 2; end++) {
+        double axis[3], above[3];
+        for (int32_t k = 0; k < 3; k++) {
+            axis[k] = p[0][k] + share[end] * (p[1][k] - p[0][k]);
+        }
+        kl_sub3(axis, corner, above);
+        KlRawContact contact = {.gap = kl_dot3(normal, above) - capsule->size[0], .feature = end};
+        kl_scale3(capsule_is_a ? -1.0 : 1.0, normal, contact.normal);
+        kl_copy3(axis, contact.position);
+        kl_axpy3(-(capsule->size[0] + 0.5 * contact.gap), normal, contact.position);
         if (contact.gap <= reach) {
             KL_TRY(kl_raw_push(list, &contact));
         }

@@ -12,11 +12,16 @@ typedef struct KlOdeBuffer {
 } KlOdeBuffer;
 
 KlStatus kl_ode_enter(void);  // prepares ODE for this thread; cheap when it is prepared
-// Makes the ODE geoms of a shape (not of planes); `reach` is how much the inflated one grows.
-KlStatus kl_ode_create(KlShape *shape, double reach, KlArena *arena);
+KlStatus kl_ode_create(KlShape *shape, KlArena *arena);  // the ODE geoms of a shape, none for planes
 void kl_ode_destroy(KlShape *shape);
 void kl_ode_place(KlShape *shape);  // moves them to the shape's pose and sets its world box
+
+// Contacts with gap <= reach, appended to `list`.
 KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
                          KlRawList *list);
+// The same for a capsule and a box or hull. A capsule along a flat face touches it in a line, of which ODE
+// tells one point: here both ends of the part over the face.
+KlStatus kl_ode_capsule_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
+                                 KlRawList *list);
 
 #endif

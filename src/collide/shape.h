@@ -22,7 +22,7 @@ typedef struct KlShape {
     const KlMeshDef *mesh;    // KL_GEOM_MESH
 
     struct dxGeom *exact;     // in ODE; NULL for planes
-    struct dxGeom *inflated;  // grown by the detection distance; NULL for planes, hulls and meshes
+    struct dxGeom *grown;     // the same, to be made larger; spheres, capsules and cylinders only
     struct dxTriMeshData *mesh_data;
     double *ode_planes, *ode_vertices;  // what ODE keeps pointers to
     unsigned *ode_polygons;
