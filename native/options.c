@@ -294,3 +294,40 @@ double cli_real(const CliArgs *args, const char *name, double fallback) {
     const char *text = cli_text(args, name, NULL);
     return text != NULL ? strtod(text, NULL) : fallback;
 }
+
+// Options that say where results go, not what is computed.
+static bool concerns_outputs(const char *name) {
+    static const char *const names[] = {"json", "progress", "record", "every", "delassus", "hash",
+                                        "force", "strict", "lambda", "trace"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// One word per line: values may hold blanks.
+static bool add_word(char *text, size_t size, const char *format, const char *a, const char *b) {
+    size_t used = strlen(text);
+    int length = snprintf(text + used, size - used, format, a, b);
+    return length >= 0 && (size_t)length < size - used;
+}
+
+KlStatus cli_command_text(const CliArgs *args, char *text, size_t size) {
+    text[0] = '\0';
+    bool fits = add_word(text, size, "%s%s", args->command->name, "");
+    for (int i = 0; i < args->operand_count; i++) {
+        fits = fits && add_word(text, size, "\n%s%s", args->operands[i], "");
+    }
+    for (int i = 0; i < args->given_count; i++) {
+        const Given *given = &args->given[i];
+        if (concerns_outputs(given->option->name)) {
+            continue;
+        }
+        fits = fits && (given->option->kind == CLI_FLAG
+                            ? add_word(text, size, "\n--%s%s", given->option->name, "")
+                            : add_word(text, size, "\n--%s=%s", given->option->name, given->value));
+    }
+    return fits ? KL_OK : kl_fail(KL_ERR_LIMIT, "the command line is longer than %zu characters", size - 1);
+}

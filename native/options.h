@@ -69,6 +69,9 @@ const char *cli_text(const CliArgs *args, const char *option, const char *fallba
 int64_t cli_int(const CliArgs *args, const char *option, int64_t fallback);
 double cli_real(const CliArgs *args, const char *option, double fallback);
 
+// The command line in words that run it again, without what only concerns its outputs.
+KlStatus cli_command_text(const CliArgs *args, char *text, size_t size);
+
 // The nearest of `names` (NULL-ended) when it is near enough to be meant, else NULL.
 const char *cli_did_you_mean(const char *word, const char *const *names);
 

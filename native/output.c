@@ -345,6 +345,7 @@ KlStatus cli_output_commit(CliOutput *output) {
     if (status != KL_OK) {
         cli_output_discard(output);
     }
+    output->temporary[0] = '\0';
     return status;
 }
 
