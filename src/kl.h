@@ -478,6 +478,8 @@ typedef struct KlScene KlScene;
 // meshes resolve beside it through `files`; cycles are errors.
 KlStatus kl_scene_load(const char *path, const KlFiles *files, KlScene **scene);
 KlStatus kl_scene_parse(const char *text, size_t size, const char *name, const KlFiles *files, KlScene **scene);
+// A scene with one run, "default", around a model made by a builder; on success the scene owns the model.
+KlStatus kl_scene_from_model(const char *id, const char *title, const char *text, KlModel *model, KlScene **scene);
 void kl_scene_destroy(KlScene *scene);
 const char *kl_scene_id(const KlScene *scene);
 const char *kl_scene_title(const KlScene *scene);

@@ -1,76 +1,101 @@
-// Performance profiles (Dolan and More 2002) with the floor of Dingle and Higham 2013 for residuals.
-//
-//   ratio_ps = m_ps / (min_s m_ps + eps)    rho_s(tau) = share of problems with ratio_ps <= tau
-//
-// A failed run (NaN, infinity) is taken out before the minimum and never counts; its problem does.
+// Performance profiles (Dolan and More 2002; paper, Sec. "Performance Metrics", corrected): rho_s(tau) is
+// the share of problems that solver s does within tau times the best. Residuals below the rounding unit
+// are spread over [m_min, m_max] in their order (Dingle and Higham 2013), so that ratios of them mean little.
 #include <float.h>
 #include <math.h>
 
 #include "base/status.h"
 #include "kl.h"
 
-// Values below half the unit roundoff are noise: they are mapped to [eps/100, eps/2], order kept.
-static double floored(double m, bool floor) {
-    const double high = 0.5 * DBL_EPSILON, low = 1e-2 * DBL_EPSILON;
-    return floor && m < high ? low + m * (high - low) / high : m;
+static const double FLOOR_MAX = 0.5 * DBL_EPSILON;   // the rounding unit
+static const double FLOOR_MIN = 1e-2 * DBL_EPSILON;  // what 0 becomes
+
+static double floored(double m) {
+    return m < FLOOR_MAX ? FLOOR_MIN + m * (FLOOR_MAX - FLOOR_MIN) / FLOOR_MAX : m;
+}
+
+static double measure(const KlProfileDef *def, int32_t problem, int32_t solver) {
+    double m = def->measure[(size_t)problem * (size_t)def->solvers + (size_t)solver];
+    return def->floor ? floored(m) : m;
 }
 
 static KlStatus check(const KlProfileDef *def) {
     if (def->problems < 1 || def->solvers < 1 || def->points < 2 || !(def->tau_max > 1.0) ||
-        !isfinite(def->tau_max)) {
+        isinf(def->tau_max)) {
         return kl_fail(KL_ERR_ARGUMENT,
-                       "a profile needs problems, solvers >= 1, points >= 2, tau_max > 1 (got %d, %d, %d, %g)",
+                       "a profile needs problems >= 1, solvers >= 1, points >= 2 and a finite tau_max > 1 "
+                       "(got %d, %d, %d, %g)",
                        (int)def->problems, (int)def->solvers, (int)def->points, def->tau_max);
     }
-    for (int64_t i = 0; i < (int64_t)def->problems * def->solvers; i++) {
-        if (def->measure[i] < 0.0) {
-            return kl_fail(KL_ERR_ARGUMENT, "measure[%lld] must be >= 0 or NaN (got %g)", (long long)i,
-                           def->measure[i]);
+    for (int32_t p = 0; p < def->problems; p++) {
+        for (int32_t s = 0; s < def->solvers; s++) {
+            double m = def->measure[(size_t)p * (size_t)def->solvers + (size_t)s];
+            if (m < 0.0) {
+                return kl_fail(KL_ERR_ARGUMENT, "measure[%d][%d] must be >= 0, or NaN for failed (got %g)",
+                               (int)p, (int)s, m);
+            }
         }
     }
     return KL_OK;
 }
 
-static double best_of(const double *measure, int32_t solvers, bool floor) {
-    double best = INFINITY;
-    for (int32_t s = 0; s < solvers; s++) {
-        if (isfinite(measure[s]) && floored(measure[s], floor) < best) {
-            best = floored(measure[s], floor);
+// Least measure of the solvers that did not fail; NaN when all did.
+static double best_of(const KlProfileDef *def, int32_t problem) {
+    double best = NAN;
+    for (int32_t s = 0; s < def->solvers; s++) {
+        double m = measure(def, problem, s);
+        if (!isnan(m) && (isnan(best) || m < best)) {
+            best = m;
         }
     }
     return best;
 }
 
-// The last sample is tau_max itself: the powers in between are for plots only, so libm may serve.
 static void fill_tau(const KlProfileDef *def, double *tau) {
+    double step = log(def->tau_max) / (def->points - 1);
     for (int32_t k = 0; k < def->points; k++) {
-        tau[k] = pow(def->tau_max, (double)k / (double)(def->points - 1));
+        tau[k] = exp(step * k);
     }
     tau[0] = 1.0;
     tau[def->points - 1] = def->tau_max;
 }
 
+// First sample with tau >= ratio; `points` when there is none (failed: the ratio is NaN).
+static int32_t first_sample(const double *tau, int32_t points, double ratio) {
+    int32_t low = 0, high = points;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (tau[middle] >= ratio) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
 KlStatus kl_profile_compute(const KlProfileDef *def, double *tau, double *rho) {
     KL_TRY(check(def));
     fill_tau(def, tau);
-    for (int64_t i = 0; i < (int64_t)def->solvers * def->points; i++) {
+    for (int32_t i = 0; i < def->solvers * def->points; i++) {
         rho[i] = 0.0;
     }
     for (int32_t p = 0; p < def->problems; p++) {
-        const double *measure = def->measure + (int64_t)p * def->solvers;
-        double best = best_of(measure, def->solvers, def->floor);
+        double best = best_of(def, p);
         for (int32_t s = 0; s < def->solvers; s++) {
-            if (!isfinite(measure[s])) {
-                continue;
-            }
-            double ratio = floored(measure[s], def->floor) / (best + DBL_EPSILON);
-            for (int32_t k = 0; k < def->points; k++) {
-                rho[(int64_t)s * def->points + k] += ratio <= tau[k] ? 1.0 : 0.0;
+            double ratio = measure(def, p, s) / (best + DBL_MIN);  // DBL_MIN: the best may be 0
+            int32_t first = first_sample(tau, def->points, ratio);
+            if (first < def->points) {
+                rho[(size_t)s * (size_t)def->points + (size_t)first] += 1.0;
             }
         }
     }
-    for (int64_t i = 0; i < (int64_t)def->solvers * def->points; i++) {
-        rho[i] /= (double)def->problems;
+    for (int32_t s = 0; s < def->solvers; s++) {  // counts by first sample become shares up to it
+        double *row = rho + (size_t)s * (size_t)def->points, sum = 0.0;
+        for (int32_t k = 0; k < def->points; k++) {
+            sum += row[k];
+            row[k] = sum / def->problems;
+        }
     }
     return KL_OK;
 }

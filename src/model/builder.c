@@ -76,7 +76,7 @@ static KlStatus check_name(Element element, const char *name, const KlNames *nam
     if (strlen(name) > MAX_NAME) {
         return fault(element, "name", "is longer than %d bytes", MAX_NAME);
     }
-    int32_t other = names != NULL ? kl_names_find(names, name) : -1;
+    int32_t other = kl_names_find(names, name);
     if (other >= 0) {
         return fault(element, "name", "\"%.60s\" is taken by %s[%d]; names must be unique", name, element.list,
                      (int)other);
@@ -175,6 +175,8 @@ static KlStatus check_open(const KlBuilder *builder) {
     return builder->model != NULL ? KL_OK : kl_fail(KL_ERR_ARGUMENT, "this builder has already been finished");
 }
 
+const KlModel *kl_builder_model(const KlBuilder *builder) { return builder->model; }
+
 // ---------------------------------------------------------------------------------------- bodies
 
 static KlStatus check_inertia(Element element, double inertia[9]) {
@@ -250,7 +252,7 @@ static KlStatus check_joint_limits(Element element, const KlJointDef *joint, int
     for (int32_t i = 0; i < dofs; i++) {
         double lower = joint->lower[i], upper = joint->upper[i];
         if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY || lower > upper) {
-            return fault(element, "lower", "limits must satisfy lower <= upper (coordinate %d has %g and %g)", (int)i,
+            return fault(element, "limits", "must satisfy lower <= upper (coordinate %d has %g and %g)", (int)i,
                          lower, upper);
         }
     }
@@ -409,12 +411,7 @@ KlStatus kl_builder_add_mesh(KlBuilder *builder, const KlMeshDef *def, int32_t *
     Element element = {"meshes", model->mesh_count};
     KlMeshDef mesh = *def;
     KL_TRY(check_count(element, MAX_ELEMENTS));
-    KL_TRY(check_name(element, mesh.name, NULL));
-    for (int32_t i = 0; i < model->mesh_count; i++) {
-        if (strcmp(model->meshes[i].name, mesh.name) == 0) {
-            return fault(element, "name", "\"%.60s\" is taken by meshes[%d]; names must be unique", mesh.name, (int)i);
-        }
-    }
+    KL_TRY(check_name(element, mesh.name, &model->mesh_names));
     if (mesh.vertex_count < 3 || mesh.vertex_count > MAX_MESH_SIZE) {
         return fault(element, "vertices", "must be 3 to %d (got %d)", MAX_MESH_SIZE, (int)mesh.vertex_count);
     }
@@ -434,6 +431,7 @@ KlStatus kl_builder_add_mesh(KlBuilder *builder, const KlMeshDef *def, int32_t *
     mesh.vertices = copy_array(&model->arena, def->vertices, 3 * def->vertex_count, sizeof(double));
     mesh.triangles = copy_array(&model->arena, def->triangles, 3 * def->triangle_count, sizeof(int32_t));
     KL_TRY(kl_arena_check(&model->arena));
+    KL_TRY(kl_names_add(&model->mesh_names, mesh.name));
     model->meshes[model->mesh_count++] = mesh;
     if (index != NULL) {
         *index = element.index;
@@ -475,13 +473,14 @@ KlStatus kl_builder_add_reference(KlBuilder *builder, const KlReferenceDef *def,
     Element element = {"references", model->reference_count};
     KlReferenceDef reference = *def;
     KL_TRY(check_count(element, MAX_ELEMENTS));
-    KL_TRY(check_name(element, reference.name, NULL));
+    KL_TRY(check_name(element, reference.name, &model->reference_names));
     KL_TRY(check_reference(element, &reference));
     KL_TRY(GROW(builder, references, reference_count, reference_capacity));
     reference.name = kl_arena_text(&model->arena, def->name);
     reference.times = copy_array(&model->arena, def->times, def->samples, sizeof(double));
     reference.values = copy_array(&model->arena, def->values, def->samples * def->dofs, sizeof(double));
     KL_TRY(kl_arena_check(&model->arena));
+    KL_TRY(kl_names_add(&model->reference_names, reference.name));
     model->references[model->reference_count++] = reference;
     if (index != NULL) {
         *index = element.index;
@@ -489,11 +488,8 @@ KlStatus kl_builder_add_reference(KlBuilder *builder, const KlReferenceDef *def,
     return KL_OK;
 }
 
-KlStatus kl_builder_add_event(KlBuilder *builder, const KlForceEvent *event) {
-    KL_TRY(check_open(builder));
-    KlModel *model = builder->model;
-    Element element = {"events", model->event_count};
-    KL_TRY(check_count(element, MAX_ELEMENTS));
+KlStatus kl_event_check(const KlModel *model, int32_t index, const KlForceEvent *event) {
+    Element element = {"events", index};
     if (event->body != KL_BODY_HIGHEST && (event->body < 0 || event->body >= model->body_count)) {
         return fault(element, "body", "body %d does not exist (bodies are 0 to %d)", (int)event->body,
                      (int)model->body_count - 1);
@@ -505,7 +501,15 @@ KlStatus kl_builder_add_event(KlBuilder *builder, const KlForceEvent *event) {
     }
     KL_TRY(check_finite(element, "force", event->from, 6));
     KL_TRY(check_finite(element, "force_to", event->to, 6));
-    KL_TRY(check_finite(element, "point", event->point, 3));
+    return check_finite(element, "point", event->point, 3);
+}
+
+KlStatus kl_builder_add_event(KlBuilder *builder, const KlForceEvent *event) {
+    KL_TRY(check_open(builder));
+    KlModel *model = builder->model;
+    Element element = {"events", model->event_count};
+    KL_TRY(check_count(element, MAX_ELEMENTS));
+    KL_TRY(kl_event_check(model, model->event_count, event));
     KL_TRY(GROW(builder, events, event_count, event_capacity));
     model->events[model->event_count++] = *event;
     return KL_OK;

@@ -11,6 +11,8 @@ void kl_model_destroy(KlModel *model) {
     kl_names_free(&model->body_names);
     kl_names_free(&model->joint_names);
     kl_names_free(&model->geom_names);
+    kl_names_free(&model->mesh_names);
+    kl_names_free(&model->reference_names);
     KlArena arena = model->arena;
     kl_free(model);
     kl_arena_free(&arena);

@@ -25,7 +25,7 @@ struct KlModel {
     int32_t pair_count;
     KlGeomPair *pairs;     // sorted by (geom_a, geom_b)
     bool neighbours_collide;
-    KlNames body_names, joint_names, geom_names;
+    KlNames body_names, joint_names, geom_names, mesh_names, reference_names;
     KlSettings settings;   // max_contacts resolved to a number
     bool max_contacts_chosen;  // settings.max_contacts came from the model, not from its author
     KlModelInfo info;
@@ -37,6 +37,12 @@ bool kl_model_excludes(const KlModel *model, int32_t body_a, int32_t body_b);  /
 // Friction and restitution of a pair of geoms, overrides included.
 void kl_model_material(const KlModel *model, int32_t geom_a, int32_t geom_b, double *friction,
                        double *restitution);
+
+// What a builder holds so far: a loan until the next call on it.
+const KlModel *kl_builder_model(const KlBuilder *builder);
+
+// KL_ERR_SCENE naming events[index] and its field.
+KlStatus kl_event_check(const KlModel *model, int32_t index, const KlForceEvent *event);
 
 // Orders of the sorted lists, for qsort and bsearch: body pairs, and KlGeomPair by its geoms.
 int kl_compare_excludes(const void *a, const void *b);

@@ -9,17 +9,18 @@
 
 #include "dual/delassus.h"
 #include "dual/desaxce.h"
+#include "math/llt.h"
 
 void kl_admm_reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     (void)param;
     KlAdmm *a = state;
     size_t dim = (size_t)capacity->dim;
     a->delassus = KL_ARENA_ARRAY(arena, double, dim * dim);
-    a->factor = KL_ARENA_ARRAY(arena, double, dim * dim);
+    a->factor = KL_ARENA_ARRAY(arena, double, kl_llt_size(capacity->dim));
     a->x = KL_ARENA_ARRAY(arena, double, dim);
     a->y = KL_ARENA_ARRAY(arena, double, dim);
     a->z = KL_ARENA_ARRAY(arena, double, dim);
-    a->x_tilde = KL_ARENA_ARRAY(arena, double, dim);
+    a->x_tilde = KL_ARENA_ARRAY(arena, double, kl_llt_padded(capacity->dim));
     a->y_new = KL_ARENA_ARRAY(arena, double, dim);
 }
 
@@ -40,44 +41,10 @@ static double dot(const double *a, const double *b, int32_t count) {
 
 // ---- D + (eta + rho) 1 -------------------------------------------------------------------------
 
-static bool factor_llt(int32_t n, double *a) {
-    for (int32_t i = 0; i < n; i++) {
-        double *row = a + (size_t)i * (size_t)n;
-        for (int32_t j = 0; j < i; j++) {
-            const double *above = a + (size_t)j * (size_t)n;
-            row[j] = (row[j] - dot(row, above, j)) / above[j];
-        }
-        double pivot = row[i] - dot(row, row, i);
-        if (!(pivot > 0.0)) {
-            return false;
-        }
-        row[i] = sqrt(pivot);
-    }
-    return true;
-}
-
-static void solve_llt(int32_t n, const double *l, double *x) {
-    for (int32_t i = 0; i < n; i++) {
-        const double *row = l + (size_t)i * (size_t)n;
-        x[i] = (x[i] - dot(row, x, i)) / row[i];
-    }
-    for (int32_t i = n - 1; i >= 0; i--) {
-        const double *row = l + (size_t)i * (size_t)n;
-        x[i] /= row[i];
-        for (int32_t j = 0; j < i; j++) {
-            x[j] -= row[j] * x[i];
-        }
-    }
-}
-
 static void factor(KlRun *run, double rho) {
     KlAdmm *a = run->state;
-    size_t dim = (size_t)run->problem->dim;
-    memcpy(a->factor, a->delassus, dim * dim * sizeof(double));
-    for (size_t i = 0; i < dim; i++) {
-        a->factor[i * dim + i] += a->options.eta + rho;
-    }
-    run->broken = !factor_llt(run->problem->dim, a->factor);
+    int32_t dim = run->problem->dim;
+    run->broken = kl_llt_factor(a->delassus, dim, dim, a->options.eta + rho, a->factor) >= 0;
     run->factorizations++;
     a->rho = rho;
 }
@@ -148,7 +115,7 @@ static void unconstrained_step(const KlAdmm *a, const KlProblem *p) {
         int32_t row = kl_contact_row(p, k);
         a->x_tilde[row + 2] -= kl_desaxce_normal(p->friction[k], a->z + row);
     }
-    solve_llt(p->dim, a->factor, a->x_tilde);
+    kl_llt_solve(a->factor, p->dim, a->x_tilde);
 }
 
 // y_new = P_K(x_relaxed - z / rho),  x_relaxed = (1 - omega) y + omega x_tilde

@@ -38,7 +38,7 @@ typedef struct KlAdmmOptions {
 typedef struct KlAdmm {
     KlAdmmOptions options;
     double *delassus;  // (dim x dim)
-    double *factor;    // (dim x dim) Cholesky factor of D + (eta + rho) 1
+    double *factor;    // Cholesky factor of D + (eta + rho) 1, as math/llt.h keeps it
     double *x, *y, *z; // (dim) unconstrained reaction, reaction in K, v_hat
     double *x_tilde;   // (dim) x before over-relaxation
     double *y_new;     // (dim)
