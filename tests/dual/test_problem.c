@@ -186,6 +186,56 @@ static void sweeps_follow_the_changes(void **state) {
     kl_problem_destroy(twin);
 }
 
+static void the_block_matrix_equals_the_dense_one(void **state) {
+    (void)state;
+    KlProblem *bodies = random_bodies(8), *twin = explicit_twin(bodies);
+    KlProblem *forms[] = {bodies, twin};
+    for (int f = 0; f < 2; f++) {
+        const KlProblem *p = forms[f];
+        KlProblemSize size = kl_problem_size(p);
+        KlBlockMatrix m = {0};
+        KlRng rng = {10};
+        double d[MAX_DIM * MAX_DIM], x[MAX_DIM], y[MAX_DIM], expected[MAX_DIM];
+        assert_ok(kl_block_matrix_reserve(&m, &size, 0, 0));
+        uint64_t before = kl_alloc_count();
+        assert_ok(kl_block_matrix_fill(&m, p));
+        assert_int_equal(kl_alloc_count(), before);
+        kl_problem_delassus(p, d);
+        double covered = 0.0, all = 0.0;
+        for (int32_t j = 0; j < p->block_count; j++) {
+            for (int32_t e = m.start[j]; e < m.start[j + 1]; e++) {
+                int32_t k = m.column[e], columns = kl_block_rows(p, k);
+                assert_true(e == m.start[j] || k > m.column[e - 1]);
+                for (int32_t r = 0; r < kl_block_rows(p, j); r++) {
+                    const double *dense = d + (p->block_start[j] + r) * p->dim + p->block_start[k];
+                    const double *block = m.value + m.offset[e] + r * columns;
+                    assert_near_array(block, dense, columns, 1e-14);
+                    for (int32_t c = 0; c < columns; c++) {
+                        covered += fabs(block[c]);
+                    }
+                }
+            }
+            assert_near(kl_block_matrix_diagonal(&m, j)[0], d[(p->dim + 1) * p->block_start[j]], 1e-14);
+        }
+        for (int32_t i = 0; i < p->dim * p->dim; i++) {
+            all += fabs(d[i]);
+        }
+        assert_near(covered, all, 1e-12);  // what is left out is zero
+        assert_true(m.start[p->block_count] < p->block_count * p->block_count);
+        for (int32_t i = 0; i < p->dim; i++) {
+            x[i] = kl_rng_range(&rng, -1, 1);
+        }
+        kl_problem_multiply(p, x, expected);
+        kl_block_matrix_multiply(&m, p, x, y);
+        assert_near_array(y, expected, p->dim, 1e-13);
+        assert_ok(kl_block_matrix_reserve(&m, &size, 5, 0));
+        assert_fails(kl_block_matrix_fill(&m, p), KL_ERR_LIMIT, "5 couplings");
+        kl_block_matrix_free(&m);
+    }
+    kl_problem_destroy(bodies);
+    kl_problem_destroy(twin);
+}
+
 static void the_scale_is_the_inverse_of_the_largest_diagonal_of_a_block(void **state) {
     (void)state;
     KlProblem *p = random_bodies(3);
@@ -404,6 +454,7 @@ int main(void) {
         cmocka_unit_test(delassus_matrix_equals_its_definition),
         cmocka_unit_test(both_forms_give_equal_velocities_and_residuals),
         cmocka_unit_test(sweeps_follow_the_changes),
+        cmocka_unit_test(the_block_matrix_equals_the_dense_one),
         cmocka_unit_test(the_scale_is_the_inverse_of_the_largest_diagonal_of_a_block),
         cmocka_unit_test(the_relative_natural_map_ignores_units),
         cmocka_unit_test(projection_follows_the_kinds_of_blocks),
