@@ -74,7 +74,7 @@ static void set_slope(KlConic *c) {
     c->slope[5] = -a * ts;
 }
 
-// v_f,n = 0: the plane passes through the apex and cuts the cone in nothing else (ellipse) or in the
+// Touching, v_f,n = 0: the plane passes through the apex and cuts the cone in nothing else (ellipse) or in the
 // wedge f <= 0 between two rays (hyperbola; one ray for a parabola). The minimum lies outside the
 // wedge, so it is 0 or on one of its rays.
 static void degenerate(const KlConic *c, double tangent[2]) {
@@ -101,9 +101,36 @@ static void degenerate(const KlConic *c, double tangent[2]) {
     }
 }
 
+// Far out on a parabola or hyperbola r = K / f loses digits, because the direction nears the asymptote
+// f = 0. Newton's method on the same two conditions in lambda_T keeps them:
+//   E_1 = |x|^2 - mu^2 n^2 = 0 (cone),  E_2 = q x p = 0 (stationary),
+//   n = -(v_f,n + g.x)/D_nn,  q = grad E_1 / 2,  p = A x + w.
+static void refine(const KlConic *c, double x[2]) {
+    enum { STEPS = 3 };
+    double gt = c->coupling[0] / c->normal, go = c->coupling[1] / c->normal, mu2 = c->friction * c->friction;
+    double htt = 1.0 - mu2 * gt * gt, hto = -mu2 * gt * go, hoo = 1.0 - mu2 * go * go;  // dq/dx
+    for (int32_t i = 0; i < STEPS; i++) {
+        double n = -c->free_normal / c->normal - gt * x[0] - go * x[1];
+        double q[2] = {x[0] + mu2 * n * gt, x[1] + mu2 * n * go};
+        double p[2] = {c->plane[0] * x[0] + c->plane[1] * x[1] + c->drive[0],
+                       c->plane[1] * x[0] + c->plane[2] * x[1] + c->drive[1]};
+        double size = sqrt(x[0] * x[0] + x[1] * x[1]), height = c->friction * n;
+        double e1 = 0.5 * (size - height) * (size + height), e2 = q[0] * p[1] - q[1] * p[0];
+        double jt = htt * p[1] + q[0] * c->plane[1] - hto * p[0] - q[1] * c->plane[0];
+        double jo = hto * p[1] + q[0] * c->plane[2] - hoo * p[0] - q[1] * c->plane[1];
+        double det = q[0] * jo - q[1] * jt;
+        double st = -(e1 * jo - q[1] * e2) / det, so = -(q[0] * e2 - jt * e1) / det;
+        if (!(fabs(st) + fabs(so) <= 1e-4 * size)) {  // not near: leave the point as it is
+            return;
+        }
+        x[0] += st;
+        x[1] += so;
+    }
+}
+
 // Minimum on the conic. Without a stationary point (rounding at the extremes) the ray towards the
 // minimum over the plane still gives a reaction that keeps v_n = 0 and the cone.
-static void slip(KlConic *c, KlConicSearch search, double tangent[2]) {
+static void slip(KlConic *c, KlConicSearch search, bool minimum, double tangent[2]) {
     set_slope(c);
     double e[2];
     if (!search(c, e) && !kl_conic_scan(c, e)) {
@@ -116,9 +143,12 @@ static void slip(KlConic *c, KlConicSearch search, double tangent[2]) {
     double f = kl_conic_radial(c, e), r = f > 0.0 ? c->k / f : 0.0;
     tangent[0] = r * e[0];
     tangent[1] = r * e[1];
+    if (minimum) {
+        refine(c, tangent);
+    }
 }
 
-static void solve_scaled(const KlLocalProblem *local, KlConicSearch search, double lambda[3]) {
+static void solve_scaled(const KlLocalProblem *local, KlConicSearch search, bool minimum, double lambda[3]) {
     KlConic c = {0};
     set_plane(local, &c);
     lambda[0] = lambda[1] = lambda[2] = 0.0;
@@ -141,11 +171,11 @@ static void solve_scaled(const KlLocalProblem *local, KlConicSearch search, doub
             return;  // minimum of the corrected objective inside the cone
         }
     }
-    double tangent[2];
-    if (c.free_normal == 0.0) {
+    double tangent[2] = {0.0, 0.0};
+    if (c.free_normal < 0.0) {
+        slip(&c, search, minimum, tangent);
+    } else if (minimum) {
         degenerate(&c, tangent);
-    } else {
-        slip(&c, search, tangent);
     }
     lift(&c, tangent, lambda);
 }
@@ -156,7 +186,7 @@ static double max_abs3(const double x[3]) {
 }
 
 // Scales D and v_f to order one first, so that no unit makes a product over- or underflow.
-void kl_conic_solve(const KlLocalProblem *local, KlConicSearch search, double lambda[3]) {
+void kl_conic_solve(const KlLocalProblem *local, KlConicSearch search, bool minimum, double lambda[3]) {
     const double *d = local->delassus;
     double size = max_abs3((const double[3]){d[0], d[4], d[8]}), speed = max_abs3(local->free_velocity);
     lambda[0] = lambda[1] = lambda[2] = 0.0;
@@ -171,7 +201,7 @@ void kl_conic_solve(const KlLocalProblem *local, KlConicSearch search, double la
         scaled.free_velocity[i] = local->free_velocity[i] / speed;
     }
     scaled.desaxce = local->desaxce / speed;
-    solve_scaled(&scaled, search, lambda);
+    solve_scaled(&scaled, search, minimum, lambda);
     for (int32_t i = 0; i < 3; i++) {
         lambda[i] *= speed / size;
     }

@@ -45,9 +45,11 @@ static inline double kl_conic_slope(const KlConic *conic, const double e[2]) {  
 }
 double kl_conic_objective(const KlConic *conic, const double e[2]);  // h, infinite where f <= 0
 
-// Alg. "Nonlinear-Block Local Solver": open, frictionless, stick, degenerate or slip; `search` does
-// the last. Exact up to rounding. lambda is output only.
-void kl_conic_solve(const KlLocalProblem *local, KlConicSearch search, double lambda[3]);
+// Alg. "Nonlinear-Block Local Solver": open, frictionless, stick, touching or slip; `search` does the
+// last. `minimum` tells that it seeks the minimum of h. A touching contact (v_f,n = 0) has its plane
+// through the apex, where lambda = 0 always obeys Coulomb's law; the minimum may lie on the wedge of
+// plane and cone. lambda is output only.
+void kl_conic_solve(const KlLocalProblem *local, KlConicSearch search, bool minimum, double lambda[3]);
 
 bool kl_conic_quartic(const KlConic *conic, double e[2]);    // all roots of F, the best of them
 bool kl_conic_bisection(const KlConic *conic, double e[2]);  // RAISIM's search in the line of sight

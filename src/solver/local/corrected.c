@@ -31,15 +31,15 @@ bool kl_conic_coulomb(const KlConic *c, double e[2]) {
 }
 
 void kl_local_quartic(const KlLocalProblem *local, double lambda[3]) {
-    kl_conic_solve(local, kl_conic_quartic, lambda);
+    kl_conic_solve(local, kl_conic_quartic, true, lambda);
 }
 
 void kl_local_bisection(const KlLocalProblem *local, double lambda[3]) {
-    kl_conic_solve(local, kl_conic_bisection, lambda);
+    kl_conic_solve(local, kl_conic_bisection, true, lambda);
 }
 
 void kl_local_coulomb(const KlLocalProblem *local, double lambda[3]) {
     KlLocalProblem uncorrected = *local;
     uncorrected.desaxce = 0.0;
-    kl_conic_solve(&uncorrected, kl_conic_coulomb, lambda);
+    kl_conic_solve(&uncorrected, kl_conic_coulomb, false, lambda);
 }
