@@ -504,6 +504,45 @@ KlStatus kl_scene_write_json(const KlScene *scene, char **text, size_t *size);
 void kl_free(void *memory);
 
 // ------------------------------------------------------------------------------------------------
+// Import: URDF (with loop closures from a yaml beside it) and MJCF
+// ------------------------------------------------------------------------------------------------
+
+typedef enum KlImportBase { KL_BASE_AUTO = 0, KL_BASE_FIXED, KL_BASE_FREE } KlImportBase;
+typedef enum KlImportMotors { KL_MOTORS_HOLD = 0, KL_MOTORS_FORCE, KL_MOTORS_PASSIVE } KlImportMotors;
+
+typedef struct KlImportOptions {
+    const char *loops;       // path of the loop closures; NULL: robot.yaml beside the URDF, if there is one
+    KlImportBase base;       // AUTO: URDF fixed; MJCF as its free joints say
+    KlImportMotors motors;   // HOLD: implicit PD on the start pose; FORCE: efforts; PASSIVE: none
+    bool keep_fixed;         // keep fixed joints as joints instead of merging their links
+    bool self_collision;     // default false: the mechanism collides with the world only
+    bool mesh_collision;     // collide triangle meshes as they are instead of their convex hulls
+    bool ground;             // add a ground plane just below the lowest point of the start pose
+    double placeholder_mass; // [kg] given to moving links without mass that cannot be removed; default 1e-3
+    double density;          // [kg/m^3] for inertia from geometry; default 1000
+} KlImportOptions;
+void kl_default_import_options(KlImportOptions *options);
+
+// What was changed, assumed or could not be carried over; never silently.
+typedef struct KlImportNote {
+    const char *file;     // loans for the report's life
+    int32_t line;         // 1-based, 0 when unknown
+    const char *element;  // e.g. link[hip]
+    const char *text;     // what, and the remedy where there is one
+    bool lost;            // true: something of the file is not in the scene
+} KlImportNote;
+typedef struct KlImportReport KlImportReport;
+int32_t kl_import_note_count(const KlImportReport *report);
+const KlImportNote *kl_import_note(const KlImportReport *report, int32_t index);
+void kl_import_report_destroy(KlImportReport *report);
+
+// Reads a .urdf or .xml (MJCF or URDF, told by its root element) and what it refers to through `files`.
+// Both results are the caller's; the report is set on success only. Loops are not closed yet: see
+// kl_scene_close_loops.
+KlStatus kl_import(const char *path, const KlFiles *files, const KlImportOptions *options, KlScene **scene,
+                   KlImportReport **report);
+
+// ------------------------------------------------------------------------------------------------
 // Simulation
 // ------------------------------------------------------------------------------------------------
 

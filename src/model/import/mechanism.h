@@ -1,0 +1,116 @@
+// What both importers fill before a model is built: links with frames, joints between them, geometry.
+// Stages then place the links, find inertias, merge what does not move and emit a builder.
+#ifndef KL_MODEL_IMPORT_MECHANISM_H
+#define KL_MODEL_IMPORT_MECHANISM_H
+
+#include "model/import/xml.h"
+
+typedef struct KlImportLink {
+    const char *name;
+    const KlXmlNode *node;
+    double pose[7];       // link frame in the world at the start
+    bool has_inertial;
+    double mass;          // [kg]
+    double centre[3];     // in the link frame [m]
+    double inertia[9];    // about the centre, axes of the link frame [kg m^2]
+    int32_t into;         // link that this one was merged into, -1 = none
+    double into_pose[7];  // its frame in that link
+    bool is_world;
+    bool floating;        // a root that moves freely
+} KlImportLink;
+
+typedef struct KlImportJoint {
+    const char *name;
+    const KlXmlNode *node;
+    KlJointKind kind;
+    int32_t parent, child;    // links
+    double parent_frame[7];   // joint frame in the parent link
+    double child_frame[7];    // joint frame in the child link
+    double lower[6], upper[6];
+    double effort_limit[6], damping[6], armature[6];
+    bool actuated;
+    double kp[6], kd[6];      // > 0: given by the file
+    bool removed;
+    bool closure;             // closes a loop: does not place its child
+} KlImportJoint;
+
+typedef struct KlImportGeom {
+    KlGeomDef def;            // body is filled when emitted; pose in the link frame
+    const KlXmlNode *node;
+    int32_t link;
+    double density;           // [kg/m^3] for inertia from geometry
+    double mass;              // > 0: given by the file instead of the density
+    bool collides, counts;    // collision geometry; counts for the inertia
+    uint32_t type, affinity;  // MJCF bits, group and mask of the model
+} KlImportGeom;
+
+typedef struct KlImportMesh {
+    const char *name;
+    KlMeshDef def;
+} KlImportMesh;
+
+typedef struct KlImportPair {
+    int32_t link_a, link_b;   // an exclusion
+} KlImportPair;
+
+typedef struct KlImportFrame {
+    const char *name;         // a joint, link or site that a closure can name
+    int32_t link;
+    double pose[7];           // in the link
+} KlImportFrame;
+
+typedef struct KlMechanism {
+    KlArena *arena;
+    KlImportReport *report;
+    const KlFiles *files;
+    const KlImportOptions *options;
+    const char *file;         // of the model
+    const char *name;
+    KlImportLink *links;
+    KlImportJoint *joints;
+    KlImportGeom *geoms;
+    KlImportMesh *meshes;
+    KlImportPair *excludes;
+    KlImportFrame *frames;
+    int32_t link_count, joint_count, geom_count, mesh_count, exclude_count, frame_count;
+    int32_t link_capacity, joint_capacity, geom_capacity, mesh_capacity, exclude_capacity, frame_capacity;
+    KlSettings settings;
+    bool default_masks;       // the file says nothing about who collides with whom
+} KlMechanism;
+
+// Appends a zeroed element; NULL only when out of memory (arena.failed is set).
+KlImportLink *kl_mechanism_add_link(KlMechanism *mechanism);
+KlImportJoint *kl_mechanism_add_joint(KlMechanism *mechanism);
+KlImportGeom *kl_mechanism_add_geom(KlMechanism *mechanism);
+KlImportMesh *kl_mechanism_add_mesh(KlMechanism *mechanism);
+KlImportPair *kl_mechanism_add_exclude(KlMechanism *mechanism);
+KlImportFrame *kl_mechanism_add_frame(KlMechanism *mechanism);
+int32_t kl_mechanism_find_link(const KlMechanism *mechanism, const char *name);   // -1 when unknown
+int32_t kl_mechanism_find_frame(const KlMechanism *mechanism, const char *name);  // -1 when unknown
+
+// Notes; `lost` marks what is not in the result.
+void kl_mechanism_note(KlMechanism *mechanism, const KlXmlNode *node, bool lost, const char *format, ...)
+    KL_PRINTF(4, 5);
+
+// Loads a mesh once per (path, scale); -1 with a note when it is missing or not a mesh.
+int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference,
+                               const char *folder, const double scale[3]);
+
+// A quaternion that turns the x axis (or z axis) to `axis`; `axis` need not be a unit vector.
+void kl_frame_with_x(const double axis[3], double quaternion[4]);
+void kl_frame_with_z(const double axis[3], double quaternion[4]);
+void kl_quaternion_from_euler(const double angles[3], const char *sequence, double quaternion[4]);
+
+// Front ends.
+KlStatus kl_urdf_read(KlMechanism *mechanism, const KlXmlNode *root);
+KlStatus kl_mjcf_read(KlMechanism *mechanism, const KlXmlNode *root);
+// Loop closures in the yaml of example-parallel-robots: closed_loop, type, name_mot, joint_name, joint_type.
+KlStatus kl_loops_read(KlMechanism *mechanism, const char *path, bool required);
+
+// Stages, in this order.
+KlStatus kl_mechanism_place(KlMechanism *mechanism);    // link poses along the joint tree
+KlStatus kl_mechanism_inertia(KlMechanism *mechanism);  // from geometry where the file gives none
+KlStatus kl_mechanism_reduce(KlMechanism *mechanism);   // fixed joints, massless chains, placeholders
+KlStatus kl_mechanism_emit(KlMechanism *mechanism, KlBuilder *builder);
+
+#endif
