@@ -1,5 +1,5 @@
-# Third-party libraries: Debian's jansson and expat natively; ODE always, and for WebAssembly jansson
-# and expat too, built from pinned sources (scripts/deps.sh). What is built stays in a cache that
+# Third-party libraries: Debian's jansson, expat and libyaml natively; ODE always, and for WebAssembly
+# the other three too, built from pinned sources (scripts/deps.sh). What is built stays in a cache that
 # worktrees and clean clones share: $KL_DEPS_CACHE, or kinloop/ in the user's cache folder.
 
 # Builds and installs the CMake project in `source` once per compiler and set of `inputs` (files);
@@ -51,7 +51,7 @@ endfunction()
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/deps.sh RESULT_VARIABLE failed
                 OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(failed)
-    message(FATAL_ERROR "scripts/deps.sh could not provide the sources of ODE, jansson and expat")
+    message(FATAL_ERROR "scripts/deps.sh could not provide the sources of ODE, jansson, expat and libyaml")
 endif()
 get_filename_component(KL_CACHE ${sources} DIRECTORY)
 
@@ -71,10 +71,16 @@ if(EMSCRIPTEN)
         -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_TESTS=OFF
         -DEXPAT_BUILD_DOCS=OFF -DEXPAT_SHARED_LIBS=OFF)
     kl_import(kl_expat ${prefix} expat)
+    kl_build_dependency(yaml ${sources}/libyaml-0.2.5 "" prefix
+        -DBUILD_TESTING=OFF -DYAML_STATIC_LIB_NAME=yaml)
+    kl_import(kl_yaml ${prefix} yaml)
+    set_property(TARGET kl_yaml APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS YAML_DECLARE_STATIC)
 else()
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET GLOBAL jansson)
     pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET GLOBAL expat)
     add_library(kl_jansson ALIAS PkgConfig::JANSSON)
+    pkg_check_modules(YAML REQUIRED IMPORTED_TARGET GLOBAL yaml-0.1)
     add_library(kl_expat ALIAS PkgConfig::EXPAT)
+    add_library(kl_yaml ALIAS PkgConfig::YAML)
 endif()

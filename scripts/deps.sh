@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the sources of ODE, jansson and expat into a cache and prints the folder they lie in.
+# Puts the sources of ODE, jansson, expat and libyaml into a cache and prints the folder they lie in.
 #
 #   KL_DEPS_DIR     take the tarballs from this folder instead of from apt
 #   KL_DEPS_CACHE   the cache; ${XDG_CACHE_HOME:-~/.cache}/kinloop unless set
@@ -13,6 +13,7 @@ tarballs='
 b26aebdcb015e2d89720ef48e0cb2e8a3ca77915f89d853893e7cc861f810f22 ode_0.16.2.orig.tar.gz ode-0.16.2
 c739578bf6b764aa0752db9a2fdadcfe921c78f1228c7ec0bb47fa804c55d17b jansson_2.14.orig.tar.gz jansson-2.14
 ab00ee05c7067fd10a35c5d2a4922ebba746ddd50ff83b79c828da17bbdf1757 expat_2.5.0.orig.tar.gz libexpat-R_2_5_0
+fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e libyaml_0.2.5.orig.tar.gz libyaml-0.2.5
 '
 
 fail() { echo "deps: $*" >&2; exit 1; }
