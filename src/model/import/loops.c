@@ -151,7 +151,9 @@ static KlStatus read_kinds(Document *document) {
         }
         if (joint == NULL) {
             char what[200];
-            snprintf(what, sizeof what, "there is no joint \"%.100s\": it keeps the kind of the URDF", text_of(item));
+            const char *name = text_of(item);
+            snprintf(what, sizeof what, "there is no joint \"%.100s\": it keeps the kind of the URDF",
+                     name != NULL ? name : "?");
             note(document, item, true, "joint_name", what);
         } else {
             joint->kind = KL_JOINT_SPHERICAL;

@@ -239,7 +239,7 @@ static KlStatus read_joint(KlMechanism *mechanism, const KlXmlNode *node) {
     const char *name, *type_name;
     KL_TRY(kl_xml_need(node, "name", &name));
     KL_TRY(kl_xml_need(node, "type", &type_name));
-    int32_t parent, child;
+    int32_t parent = -1, child = -1;
     KL_TRY(find_end(mechanism, node, "parent", &parent));
     KL_TRY(find_end(mechanism, node, "child", &child));
     if (parent == child) {
