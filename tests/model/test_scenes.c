@@ -26,6 +26,14 @@ static const SuiteRow suite[] = {
     {"nunchaku", false, false, 3, 2, 0, 6, 6, 1.0, 0},
     {"fourbar_fixed", true, false, 4, 5, 1, -1, 26, 1.0, 1},
     {"fourbar_free", false, false, 4, 4, 2, 2, 20, 1.0, 1},
+    {"arm7d", true, true, 8, 8, 7, 0, 41, 19.54, 0},
+    {"quadruped", false, true, 13, 12, 12, 0, 60, 29.07, 0},
+    {"bdx", false, true, 15, 14, 14, 0, 70, 42.49, 0},
+    {"lima", false, true, 21, 20, 20, 0, 100, 321.39, 0},
+    {"misha", true, true, 22, 24, 23, 0, 121, 90.67, 2},
+    {"walker", false, true, 31, 36, 24, 12, 180, 99.55, 6},
+    {"gazelle", true, true, 38, 45, 22, -1, 214, 1012.54, -1},
+    {"ironman", true, true, 54, 67, 20, -1, 304, 25544.44, -1},
 };
 enum { SUITE_SIZE = sizeof suite / sizeof suite[0] };
 
