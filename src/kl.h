@@ -499,6 +499,8 @@ int32_t kl_scene_note_count(const KlScene *scene);
 const char *kl_scene_note(const KlScene *scene, int32_t i);
 // A model with a run's settings, events and body changes applied; the caller destroys it.
 KlStatus kl_scene_model_for_run(const KlScene *scene, int32_t run, KlModel **model);
+// The same with other settings than the run's (another time step, gravity ...).
+KlStatus kl_scene_model_with(const KlScene *scene, int32_t run, const KlSettings *settings, KlModel **model);
 // Lossless, canonical, pretty JSON of a model as a scene; the caller frees with kl_free.
 KlStatus kl_scene_write_json(const KlScene *scene, char **text, size_t *size);
 void kl_free(void *memory);

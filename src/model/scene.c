@@ -103,9 +103,10 @@ static KlBodyDef changed_body(const KlSceneRun *run, const KlModel *model, int32
     return body;
 }
 
-static KlStatus add_all(KlBuilder *builder, const KlModel *model, const KlSceneRun *run) {
+static KlStatus add_all(KlBuilder *builder, const KlModel *model, const KlSceneRun *run,
+                        const KlSettings *settings) {
     KL_TRY(kl_builder_set_neighbours_collide(builder, model->neighbours_collide));
-    KL_TRY(kl_builder_set_settings(builder, &run->def.settings));
+    KL_TRY(kl_builder_set_settings(builder, settings));
     for (int32_t i = 0; i < model->mesh_count; i++) {
         KL_TRY(kl_builder_add_mesh(builder, &model->meshes[i], NULL));
     }
@@ -140,15 +141,26 @@ static KlStatus add_all(KlBuilder *builder, const KlModel *model, const KlSceneR
     return KL_OK;
 }
 
-KlStatus kl_scene_model_for_run(const KlScene *scene, int32_t run, KlModel **model) {
-    *model = NULL;
+static KlStatus check_run(const KlScene *scene, int32_t run) {
     if (run < 0 || run >= scene->run_count) {
         return kl_fail(KL_ERR_ARGUMENT, "scene \"%.60s\" has runs 0 to %d (got %d)", scene->id,
                        (int)scene->run_count - 1, (int)run);
     }
+    return KL_OK;
+}
+
+KlStatus kl_scene_model_for_run(const KlScene *scene, int32_t run, KlModel **model) {
+    *model = NULL;
+    KL_TRY(check_run(scene, run));
+    return kl_scene_model_with(scene, run, &scene->runs[run].def.settings, model);
+}
+
+KlStatus kl_scene_model_with(const KlScene *scene, int32_t run, const KlSettings *settings, KlModel **model) {
+    *model = NULL;
+    KL_TRY(check_run(scene, run));
     KlBuilder *builder;
     KL_TRY(kl_builder_create(&builder));
-    KlStatus status = add_all(builder, scene->model, &scene->runs[run]);
+    KlStatus status = add_all(builder, scene->model, &scene->runs[run], settings);
     if (status == KL_OK) {
         status = kl_builder_finish(builder, model);
     }
