@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bench/statistics.h"
 #include "options.h"
 #include "output.h"
 #include "problem_file.h"
 #include "solver_choice.h"
-#include "statistics.h"
 
 static const CliOption options[] = {
     CLI_OPTIONS_SOLVER,
@@ -61,7 +61,7 @@ static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlPro
         session->times[i] = result->solution.time;
     }
     result->outcome = kl_outcome_name(result->solution.outcome);
-    result->time = median_of(session->times, session->repeat);
+    result->time = kl_median(session->times, session->repeat);
     kl_problem_residuals(problem, result->solution.lambda, &result->residuals);
     return KL_OK;
 }
@@ -156,7 +156,8 @@ static void tell_lambda(const ProblemRecord *record, const char *solver, const d
 static KlStatus solve_one(Session *session, const char *file, int32_t index,
                           const ProblemRecord *record, int32_t kind) {
     KlSolver *solver = NULL;
-    KL_TRY(solver_make(session->args, kind, "high-precision", &solver));
+    SolverDefaults defaults = {.preset = "high-precision"};
+    KL_TRY(solver_make(session->args, kind, &defaults, &solver));
     Result result = {.outcome = "failed", .residuals = unknown_residuals, .time = (double)NAN};
     if (solve_repeatedly(session, solver, record->problem, &result) != KL_OK) {
         result = (Result){.outcome = "failed", .residuals = unknown_residuals, .time = (double)NAN};

@@ -1,3 +1,5 @@
 // The subcommands, in the order in which help lists them. One line here and one cmd_*.c add a
 // subcommand to the parser, --help, the man page and the shell completions.
+COMMAND(run)
 COMMAND(solve)
+COMMAND(list)

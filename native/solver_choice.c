@@ -139,16 +139,16 @@ KlStatus solver_choice_check(const CliArgs *args, const SolverChoice *choice) {
 
 // --- making ---------------------------------------------------------------------------------------
 
-KlStatus solver_apply(const CliArgs *args, const char *preset, KlSolver *solver) {
-    const char *chosen = cli_text(args, "preset", preset);
-    if (chosen != NULL) {
-        KL_TRY(kl_solver_preset(solver, chosen));
+KlStatus solver_apply(const CliArgs *args, const SolverDefaults *defaults, KlSolver *solver) {
+    bool own_preset = cli_has(args, "preset");
+    KL_TRY(kl_solver_preset(solver, cli_text(args, "preset", defaults->preset)));
+    double tolerance = cli_real(args, "tol", own_preset ? 0.0 : defaults->tolerance);
+    if (tolerance > 0.0 || cli_has(args, "tol")) {
+        KL_TRY(kl_solver_set(solver, "tolerance", tolerance));
     }
-    if (cli_has(args, "tol")) {
-        KL_TRY(kl_solver_set(solver, "tolerance", cli_real(args, "tol", 0.0)));
-    }
-    if (cli_has(args, "max-iter")) {
-        KL_TRY(kl_solver_set(solver, "max_iterations", (double)cli_int(args, "max-iter", 0)));
+    int64_t iterations = cli_int(args, "max-iter", own_preset ? 0 : defaults->max_iterations);
+    if (iterations > 0) {
+        KL_TRY(kl_solver_set(solver, "max_iterations", (double)iterations));
     }
     for (int i = 0; i < cli_value_count(args, "set"); i++) {
         Assignment assignment;
@@ -160,9 +160,10 @@ KlStatus solver_apply(const CliArgs *args, const char *preset, KlSolver *solver)
     return KL_OK;
 }
 
-KlStatus solver_make(const CliArgs *args, int32_t kind, const char *preset, KlSolver **solver) {
+KlStatus solver_make(const CliArgs *args, int32_t kind, const SolverDefaults *defaults,
+                     KlSolver **solver) {
     KL_TRY(kl_solver_create(kl_solver_kind(kind)->id, solver));
-    KlStatus status = solver_apply(args, preset, *solver);
+    KlStatus status = solver_apply(args, defaults, *solver);
     if (status != KL_OK) {
         kl_solver_destroy(*solver);
         *solver = NULL;

@@ -29,11 +29,18 @@ typedef struct SolverChoice {
 KlStatus solver_choice(const CliArgs *args, const char *fallback, SolverChoice *choice);
 const char *solver_default(void);  // the solver when none is named
 
-// A solver with preset (else `preset`), --tol, --max-iter and --set applied. A --set that names another
+// What holds where the command line says nothing.
+typedef struct SolverDefaults {
+    const char *preset;
+    int32_t max_iterations;  // 0 = the preset's
+    double tolerance;        // 0 = the preset's
+} SolverDefaults;
+
+// A solver with preset, --tol, --max-iter and --set applied over the defaults. A --set that names another
 // solver is left out; one that no chosen solver knows fails in solver_choice_check.
-KlStatus solver_make(const CliArgs *args, int32_t kind, const char *preset, KlSolver **solver);
+KlStatus solver_make(const CliArgs *args, int32_t kind, const SolverDefaults *defaults, KlSolver **solver);
 // Applies the same to a solver that exists (a simulation's own).
-KlStatus solver_apply(const CliArgs *args, const char *preset, KlSolver *solver);
+KlStatus solver_apply(const CliArgs *args, const SolverDefaults *defaults, KlSolver *solver);
 // Every --set must reach at least one chosen solver.
 KlStatus solver_choice_check(const CliArgs *args, const SolverChoice *choice);
 

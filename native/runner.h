@@ -1,0 +1,74 @@
+// Runs a scene with one solver, or several on the same problems, and keeps what is told afterwards.
+#ifndef KINLOOP_RUNNER_H
+#define KINLOOP_RUNNER_H
+
+#include "kl.h"
+#include "options.h"
+#include "output.h"
+#include "solver_choice.h"
+
+#define CLI_OPTIONS_RUN                                                                              \
+    {"run", 0, CLI_TEXT, "ID", "the run of the scene (default: its first)", 0, 0, NULL},             \
+        {"steps", 'n', CLI_INT, "N", "steps (default: the run's duration)", 1, 100000000, NULL},     \
+        {"duration", 0, CLI_REAL, "SECONDS", "simulated time in place of --steps", 1e-9, 1e9, NULL}, \
+        {"dt", 0, CLI_REAL, "SECONDS", "time step in place of the scene's", 1e-9, 10, NULL},         \
+        {"edit", 'e', CLI_TEXT, "PATH=JSON",                                                         \
+         "changes the document, e.g. bodies.1.mass=0.1; may be repeated", 0, 0, NULL}
+
+// What is to be run: scene, run, length and solvers.
+typedef struct RunPlan {
+    KlScene *scene;
+    KlModel *model;
+    const KlRunDef *run;
+    double dt;        // [s]
+    int64_t steps;
+    SolverDefaults defaults;
+    SolverChoice choice;
+} RunPlan;
+
+// From the operand (name, path or link) and the options. Fails with the exit code of `*exit_code`:
+// an unknown name is a bad argument, an invalid document is invalid input.
+KlStatus run_plan_load(const CliArgs *args, const char *operand, RunPlan *plan, int *exit_code);
+void run_plan_free(RunPlan *plan);
+
+// A scene document with --edit applied; for check, heatmap and dataset too.
+KlStatus scene_load_edited(const char *path, const char *const *edits, int32_t edit_count, KlScene **scene);
+
+enum { MAX_STAGES = 16, MAX_METRICS = 64 };
+
+// One solver's run in numbers.
+typedef struct RunStats {
+    const char *outcome;  // "finished", "diverged", "failed" or "interrupted"
+    char error[384];      // why, when it did not finish
+    int64_t steps;        // done
+    int64_t converged_steps;
+    double total;         // [s] wall, of the steps
+    double stage[MAX_STAGES];    // [s] summed
+    double *iterations;   // (plan steps) of each step
+    double iterations_sum;
+    double maximum[MAX_METRICS]; // over the steps; NaN when never a number
+    int64_t maximum_step[MAX_METRICS];
+    double final[MAX_METRICS];   // of the last step
+    uint64_t hash;
+} RunStats;
+
+KlStatus run_stats_begin(const RunPlan *plan, RunStats *stats);
+void run_stats_free(RunStats *stats);
+void run_stats_step(RunStats *stats, const KlSim *sim);  // after each step
+
+// Sees every finished step; a failure ends the run.
+typedef struct RunWatcher {
+    void *context;
+    KlStatus (*step)(void *context, const KlSim *sim, const KlSolution *solution);
+} RunWatcher;
+
+// Simulates to the end. A solver that fails or diverges is an outcome; a failing watcher an error.
+KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const RunWatcher *watcher,
+                 CliProgress *progress, double *progress_done, RunStats *stats);
+// The first solver drives; the others re-solve each of its problems. stats (choice.count).
+KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher *watcher,
+                     CliProgress *progress, RunStats *stats);
+
+json_t *run_stats_json(const RunStats *stats, const char *solver);
+
+#endif
