@@ -440,7 +440,11 @@ static KlStatus start(KlSolver *s, const KlProblem *problem) {
     }
     s->reference = max2(max_abs(problem->free_velocity, problem->dim), DBL_MIN);
     s->best = INFINITY;
-    return s->method->begin(&s->run);
+    KL_TRY(s->method->begin(&s->run));
+    if (s->run.broken) {
+        stop(s, KL_OUTCOME_DIVERGED);
+    }
+    return KL_OK;
 }
 
 KlStatus kl_solver_begin(KlSolver *solver, const KlProblem *problem, KlTrace *trace) {
