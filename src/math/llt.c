@@ -18,7 +18,17 @@ typedef struct Tile {
 
 static inline size_t panel_start(size_t i) { return 8 * i * (i + 1); }
 
-static void read_tile(const double *a, size_t n, size_t stride, size_t i, size_t j, Tile *tile) {
+// A tile below the diagonal of which all rows exist.
+static inline void read_inner_tile(const double *a, size_t stride, Tile *tile) {
+    const double *r0 = a, *r1 = a + stride, *r2 = a + 2 * stride, *r3 = a + 3 * stride;
+    for (size_t c = 0; c < 4; c++) {
+        tile->top[c] = (Pair){r0[c], r1[c]};
+        tile->bottom[c] = (Pair){r2[c], r3[c]};
+    }
+}
+
+// Any tile: zeros above the diagonal, the identity past the last row.
+static void read_edge_tile(const double *a, size_t n, size_t stride, size_t i, size_t j, Tile *tile) {
     double columns[4][4];
     for (size_t c = 0; c < 4; c++) {
         for (size_t r = 0; r < 4; r++) {
@@ -97,50 +107,72 @@ static int32_t factor_tile(double l[16]) {
     return -1;
 }
 
-static int32_t factor_with(const double *a, int32_t rows, int32_t stride, const double *shift, size_t step,
-                           double *factor) {
-    size_t n = (size_t)rows, tiles = (n + 3) / 4;
-    for (size_t i = 0; i < tiles; i++) {
-        double *panel = factor + panel_start(i);
-        for (size_t j = 0; j < i; j++) {
-            const double *other = factor + panel_start(j);
-            Tile tile;
-            read_tile(a, n, (size_t)stride, i, j, &tile);
-            subtract_products(panel, other, j, &tile);
-            solve_tile(other + 16 * j, &tile, panel + 16 * j);
-        }
-        Tile tile;
-        double *diagonal = panel + 16 * i;
-        read_tile(a, n, (size_t)stride, i, i, &tile);
-        for (size_t c = 0; c < 4 && 4 * i + c < n; c++) {
-            double s = shift[step * (4 * i + c)];
-            Pair add = {c % 2 == 0 ? s : 0.0, c % 2 == 0 ? 0.0 : s};
-            if (c < 2) {
-                tile.top[c] += add;
-            } else {
-                tile.bottom[c] += add;
-            }
-        }
-        subtract_products(panel, panel, i, &tile);
-        for (size_t c = 0; c < 4; c++) {
-            store(diagonal + 4 * c, tile.top[c]);
-            store(diagonal + 4 * c + 2, tile.bottom[c]);
-        }
-        int32_t failed = factor_tile(diagonal);
-        if (failed >= 0) {
-            return (int32_t)(4 * i) + failed;
+// What a factorisation reads.
+typedef struct Source {
+    const double *a;
+    size_t n, stride;
+    const double *shift;
+    size_t shift_step;  // 0: one shift for every row
+} Source;
+
+static inline void make_tile(const Source *source, size_t i, size_t j, double *factor) {
+    double *panel = factor + panel_start(i);
+    const double *other = factor + panel_start(j);
+    Tile tile;
+    if (4 * i + 4 <= source->n) {
+        read_inner_tile(source->a + 4 * i * source->stride + 4 * j, source->stride, &tile);
+    } else {
+        read_edge_tile(source->a, source->n, source->stride, i, j, &tile);
+    }
+    subtract_products(panel, other, j, &tile);
+    solve_tile(other + 16 * j, &tile, panel + 16 * j);
+}
+
+static void add_shift(const Source *source, size_t i, Tile *tile) {
+    for (size_t c = 0; c < 4 && 4 * i + c < source->n; c++) {
+        double s = source->shift[source->shift_step * (4 * i + c)];
+        Pair add = {c % 2 == 0 ? s : 0.0, c % 2 == 0 ? 0.0 : s};
+        if (c < 2) {
+            tile->top[c] += add;
+        } else {
+            tile->bottom[c] += add;
         }
     }
-    return -1;
+}
+
+static int32_t make_diagonal(const Source *source, size_t i, double *factor) {
+    double *panel = factor + panel_start(i), *diagonal = panel + 16 * i;
+    Tile tile;
+    read_edge_tile(source->a, source->n, source->stride, i, i, &tile);
+    add_shift(source, i, &tile);
+    subtract_products(panel, panel, i, &tile);
+    for (size_t c = 0; c < 4; c++) {
+        store(diagonal + 4 * c, tile.top[c]);
+        store(diagonal + 4 * c + 2, tile.bottom[c]);
+    }
+    int32_t failed = factor_tile(diagonal);
+    return failed >= 0 ? (int32_t)(4 * i) + failed : -1;
+}
+
+static int32_t factor_all(const Source *source, double *factor) {
+    size_t tiles = (source->n + 3) / 4;
+    int32_t failed = -1;
+    for (size_t i = 0; i < tiles && failed < 0; i++) {
+        for (size_t j = 0; j < i; j++) {
+            make_tile(source, i, j, factor);
+        }
+        failed = make_diagonal(source, i, factor);
+    }
+    return failed;
 }
 
 int32_t kl_llt_factor(const double *a, int32_t n, int32_t stride, double shift, double *factor) {
-    return factor_with(a, n, stride, &shift, 0, factor);
+    return factor_all(&(Source){a, (size_t)n, (size_t)stride, &shift, 0}, factor);
 }
 
 int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const double *shift,
                               double *factor) {
-    return factor_with(a, n, stride, shift, 1, factor);
+    return factor_all(&(Source){a, (size_t)n, (size_t)stride, shift, 1}, factor);
 }
 
 static void clear_padding(int32_t n, double *x) {
