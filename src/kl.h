@@ -627,6 +627,8 @@ typedef struct KlAssembly {
     int32_t mobility; // 6 n_b - rank
 } KlAssembly;
 KlStatus kl_sim_assemble(KlSim *sim, double tolerance, KlAssembly *report);
+// The same for a scene's start poses, as after an import. The scene must have no simulation on its model.
+KlStatus kl_scene_close_loops(KlScene *scene, double tolerance, KlAssembly *report);
 
 // ------------------------------------------------------------------------------------------------
 // Benchmarks: categories and performance profiles (pure functions, no I/O)

@@ -760,7 +760,9 @@ static KlStatus read_actuator(Reader *reader, const KlXmlNode *node) {
         KL_TRY(numbers(&element, "kv", 1, 1, &kv, NULL));
         joint->kd[0] = kv;
     } else if (strcmp(node->name, "motor") == 0) {
-        KL_TRY(numbers(&element, "ctrlrange", 2, 2, range, &has_force));
+        if (has_force == 0) {
+            KL_TRY(numbers(&element, "ctrlrange", 2, 2, range, &has_force));
+        }
     } else {
         kl_mechanism_note(mechanism, node, false, "<%s> is taken as a plain motor", node->name);
     }
