@@ -1,5 +1,5 @@
 # kinloop.mjs and kinloop.wasm: one build for the page, its workers and Node (which hands the module
-# `wasmBinary`). Functions are exported by EMSCRIPTEN_KEEPALIVE in wasm/exports.c.
+# `wasmBinary`). wasm/exports.txt lists what it exports.
 if(NOT EXISTS ${PROJECT_SOURCE_DIR}/wasm/exports.c)
     return()
 endif()
@@ -11,4 +11,5 @@ set_target_properties(kinloop_wasm PROPERTIES OUTPUT_NAME kinloop SUFFIX .mjs
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 target_link_options(kinloop_wasm PRIVATE -O3 --no-entry
     -sWASM_BIGINT=1 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1
-    -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=_malloc,_free)
+    -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=@${PROJECT_SOURCE_DIR}/wasm/exports.txt)
+set_property(TARGET kinloop_wasm APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/wasm/exports.txt)
