@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# All tests, one stage after another; ends with a line "N passed, N failed".
+#   --all   also what takes long: every slow test, sanitizers over them, lints of the whole source
+set -u
+cd "$(dirname "$0")/.."
+all=false
+[ "${1:-}" = --all ] && all=true
+jobs=$(nproc)
+passed=0
+failed=0
+failures=()
+
+stage() { printf '\n== %s\n' "$*"; }
+
+# count NAME PASSED FAILED STATUS: a stage that ends badly without a failed test counts as one.
+count() {
+    local bad=$3
+    [ "$4" -ne 0 ] && [ "$bad" -eq 0 ] && bad=1
+    passed=$((passed + $2))
+    failed=$((failed + bad))
+    [ "$bad" -gt 0 ] && failures+=("$1")
+    printf '%s: %d passed, %d failed\n' "$1" "$2" "$bad"
+}
+
+# A single claim: passes when the command does.
+claim() {
+    local name=$1
+    shift
+    if "$@"; then count "$name" 1 0 0; else count "$name" 0 1 1; fi
+}
+
+# ctest in a build folder; cmocka says one RUN and one OK a test.
+run_ctest() {
+    local name=$1 folder=$2 log
+    shift 2
+    log=$folder/Testing/Temporary/LastTest.log
+    rm -f "$log"
+    (cd "$folder" && ctest -j"$jobs" --output-on-failure --no-tests=error "$@") >"$folder/ctest.log" 2>&1
+    local status=$?
+    [ $status -eq 0 ] || grep -vE '^ *[0-9]+/[0-9]+ .* Passed|^ *Start ' "$folder/ctest.log" | tail -60
+    local began ok
+    began=$(grep -c '^\[ RUN ' "$log" 2>/dev/null)
+    ok=$(grep -c '^\[ *OK \]' "$log" 2>/dev/null)
+    count "$name" "${ok:-0}" $((${began:-0} - ${ok:-0})) $status
+}
+
+# A command whose last line is "N passed, N failed".
+run_counted() {
+    local name=$1 log
+    shift
+    log=build/$name.log
+    "$@" >"$log" 2>&1
+    local status=$? line
+    line=$(grep -oE '[0-9]+ passed, [0-9]+ failed' "$log" | tail -1)
+    [ $status -eq 0 ] || tail -40 "$log"
+    set -- $(echo "${line:-0 passed, 0 failed}" | grep -oE '[0-9]+')
+    count "$name" "$1" "$2" $status
+}
+
+stage "floors"
+claim floors tests/check_floors.sh
+
+stage "builds"
+mkdir -p build
+for target in native wasm; do
+    make --no-print-directory $target >build/make-$target.log 2>&1 && continue
+    grep -E 'error|undefined|FAILED' -A3 build/make-$target.log | head -40
+    count build-$target 0 1 1
+done
+
+stage "C tests, native build"
+if $all; then run_ctest c-tests build/native; else run_ctest c-tests build/native -LE exhaustive; fi
+
+stage "C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+if cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKL_SANITIZE=ON \
+        -DKL_WERROR=ON >build/sanitize-build.log 2>&1 &&
+        cmake --build build/sanitize -j"$jobs" >>build/sanitize-build.log 2>&1; then
+    if $all; then run_ctest sanitizers build/sanitize; else run_ctest sanitizers build/sanitize -L quick; fi
+else
+    grep -E 'error|warning' -A3 build/sanitize-build.log | head -40
+    count sanitizers 0 1 1
+fi
+
+if [ -f wasm/parity.mjs ]; then
+    stage "WebAssembly against native, under Node"
+    run_counted wasm-parity node wasm/parity.mjs
+fi
+
+if [ -d web/tests/unit ]; then
+    stage "units of the page"
+    make --no-print-directory web/node_modules/.package-lock.json
+    (cd web && npx vitest run --reporter=json --outputFile=../build/vitest.json) >build/vitest.log 2>&1
+    status=$?
+    [ $status -eq 0 ] || tail -40 build/vitest.log
+    counts=$(node -e 'const r = JSON.parse(require("fs").readFileSync("build/vitest.json"));
+                      console.log(r.numPassedTests, r.numFailedTests)' 2>/dev/null || echo '0 0')
+    # shellcheck disable=SC2086
+    count page-units $counts $status
+    stage "lint and types of the page"
+    claim page-lint npm --prefix web run --silent lint
+fi
+
+if [ -f web/tests/e2e/run.mjs ]; then
+    stage "the page in Chromium"
+    if make --no-print-directory web; then
+        run_counted page npm --prefix web run --silent e2e
+    else
+        count page 0 1 1
+    fi
+fi
+
+if $all && command -v clang-tidy >/dev/null; then
+    stage "clang-tidy"
+    find src -name '*.c' | sort >build/tidy-files
+    claim clang-tidy xargs -a build/tidy-files -n 8 -P "$jobs" clang-tidy -p build/native --quiet --warnings-as-errors='*'
+fi
+
+printf '\n'
+[ ${#failures[@]} -eq 0 ] || echo "failed: ${failures[*]}"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
