@@ -26,7 +26,7 @@ int32_t kl_metric_find(const char *id) {
     return -1;
 }
 
-static double max2(double a, double b) { return a > b ? a : b; }
+static double max2(double a, double b) { return a >= b ? a : b; }
 
 // ---- configuration -----------------------------------------------------------------------------
 
