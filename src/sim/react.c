@@ -107,7 +107,7 @@ static void read_contacts(KlSim *sim) {
         }
         kl_scale3(1.0 / sim->settings.dt, lambda, local);
         kl_mat3_tmul_vec(sim->contact_frame + 9 * k, local, sim->contact_force + 3 * k);
-        sim->contact_mode[k] = contact_mode(c->friction, lambda, v);
+        sim->contact_mode[k] = (int32_t)contact_mode(c->friction, lambda, v);
     }
 }
 
