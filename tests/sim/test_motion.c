@@ -191,6 +191,7 @@ static void run_loop(const double world[7], const char *solver, double local[28]
     joint_at(&joint, "mount", KL_JOINT_FIXED, -1, NULL, 0, world, world);
     world_joint(&w, &joint);
     world_start(&w, solver);
+    assert_ok(kl_solver_set(kl_sim_solver(w.sim), "max_iterations", 2000));
     world_run(&w, 0.15);
     for (int32_t i = 0; i < 4; i++) {
         kl_pose_relative(world, world_pose(&w, i), local + 7 * i);
