@@ -73,9 +73,18 @@ double kl_admm_eigen_max(KlRun *run) {
 
 // ---- begin -------------------------------------------------------------------------------------
 
+// The symmetric part: measured matrices (FCLIB) are symmetric to some digits only, and a Cholesky
+// factor of one triangle would solve another problem, or none.
 void kl_admm_load(KlRun *run) {
     KlAdmm *a = run->state;
+    size_t dim = (size_t)run->problem->dim;
     kl_delassus_dense(run->problem, a->delassus, run->problem->dim);
+    for (size_t i = 0; i < dim && !kl_problem_has_bodies(run->problem); i++) {
+        for (size_t j = 0; j < i; j++) {
+            double mean = 0.5 * (a->delassus[i * dim + j] + a->delassus[j * dim + i]);
+            a->delassus[i * dim + j] = a->delassus[j * dim + i] = mean;
+        }
+    }
 }
 
 // x = y = lambda; z = v_hat(lambda). A zero guess is a cold start with z = 0.
@@ -171,9 +180,12 @@ static void adapt_penalty(KlRun *run) {
     if (a->options.adapt == NULL) {
         return;
     }
-    double rho = a->options.adapt(run, a->rho);
-    if (rho != a->rho) {
+    double rho = a->options.adapt(run, a->rho), used = a->rho;
+    if (rho != used) {
         factor(run, rho);
+    }
+    if (run->broken) {  // D + (eta + rho) 1 is no longer definite in floating point: rho is too small
+        factor(run, used);
     }
 }
 
