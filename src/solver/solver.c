@@ -116,8 +116,15 @@ KlStatus kl_solver_create(const char *id, KlSolver **solver) {
     return KL_OK;
 }
 
+static void release_state(KlSolver *s) {
+    if (s->method->release != NULL && s->state != NULL) {
+        s->method->release(s->state);
+    }
+}
+
 void kl_solver_destroy(KlSolver *solver) {
     if (solver != NULL) {
+        release_state(solver);
         kl_arena_free(&solver->arena);
         kl_arena_free(&solver->fixed);
         kl_free(solver);
@@ -281,6 +288,7 @@ static void lay_out(KlSolver *s, KlArena *arena) {
     s->velocity = KL_ARENA_ARRAY(arena, double, dim);
     s->previous = KL_ARENA_ARRAY(arena, double, dim);
     s->scratch = KL_ARENA_ARRAY(arena, double, dim);
+    release_state(s);
     memset(s->state, 0, s->method->state_size);
     if (s->method->reserve != NULL) {
         s->method->reserve(s->state, &s->capacity, s->param, arena);

@@ -58,6 +58,9 @@ typedef struct KlMethod {
     // choices or switches changes (numbers must not change the layout).
     void (*reserve)(void *state, const KlCapacity *capacity, const double *param, KlArena *arena);
     KlStatus (*begin)(KlRun *run);   // sets up D, factors; no allocation
+    // Frees what `state` owns outside the arena (growing factors); called before the state is zeroed or
+    // dies. NULL when there is nothing.
+    void (*release)(void *state);
     void (*iterate)(KlRun *run);     // one iteration
     bool (*converged)(const KlRun *run);  // NULL: the three residuals below the tolerance
 } KlMethod;

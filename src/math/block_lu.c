@@ -1,0 +1,765 @@
+// Multifrontal LU and Cholesky on blocks. Vocabulary: a front is a dense matrix over the rows that one
+// group of pivots touches; eliminating its pivots leaves an update matrix, which the parent front adds in.
+#include "math/block_lu.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "math/ordering.h"
+
+enum { PANEL = 8 };  // pivots eliminated together: their rows stay in cache while the rest is updated
+
+typedef struct Front {
+    int32_t first, pivot_blocks;     // pivot blocks first .. first + pivot_blocks - 1 in elimination order
+    int32_t row_begin, row_blocks;   // in rows: the blocks below the pivots
+    int32_t pivots, size;            // scalar rows: of the pivots, of the front
+    int32_t parent;                  // front, -1 at a root
+    int32_t scalar_first;            // elimination position of the first pivot row
+    int32_t scalar_begin;            // in scalar_rows: positions of the rows below
+    int32_t plan_begin, plan_end;    // entries of A that this front assembles
+    int32_t run_begin, run_end;      // how its update matrix lands in the parent
+    size_t upper, lower;             // in factor: (pivots x size) and (size - pivots x pivots)
+    size_t update, children;         // in stack: where the update matrix waits; entries of the children's
+} Front;
+
+typedef struct Plan {      // one block of A in a front
+    int32_t entry;         // of the matrix
+    int32_t row, column;   // scalar place in the front
+    int32_t rows, columns;
+} Plan;
+
+typedef struct Run {       // consecutive rows of the update matrix that stay consecutive in the parent
+    int32_t from, to, count;
+} Run;
+
+struct KlBlockLu {
+    bool analyzed, symmetric;
+    int32_t blocks, rows, fronts;
+    KL_BUFFER(int32_t) pattern;  // a copy: block_start, row_start, column
+    KL_BUFFER(int32_t) ints;     // work per block
+    KL_BUFFER(int32_t) structure;    // column structures during analysis
+    KL_BUFFER(int32_t) block_rows;   // rows of the fronts, as block positions
+    KL_BUFFER(int32_t) scalar_rows;  // the same as scalar positions
+    KL_BUFFER(Front) front;
+    KL_BUFFER(Plan) plan;
+    KL_BUFFER(Run) run;
+    KL_BUFFER(double) factor;
+    KL_BUFFER(double) dense;   // the front in work
+    KL_BUFFER(double) stack;   // update matrices waiting for their parents
+    KL_BUFFER(double) vector;  // right-hand side in elimination order, then a front's rows
+    KL_BUFFER(int32_t) exchange;  // (rows) row taken as pivot, inside its front
+    int32_t *position, *order, *scalar_position;  // in ints
+    KlOrderingWork ordering;
+    double flops;
+};
+
+// ---- memory ------------------------------------------------------------------------------------
+
+KlStatus kl_block_lu_create(KlBlockLu **lu) {
+    *lu = kl_alloc(sizeof **lu);
+    return *lu != NULL ? KL_OK : kl_fail(KL_ERR_MEMORY, "out of memory for a factor");
+}
+
+void kl_block_lu_destroy(KlBlockLu *lu) {
+    if (lu == NULL) {
+        return;
+    }
+    void *buffers[] = {lu->pattern.at, lu->ints.at, lu->structure.at, lu->block_rows.at, lu->scalar_rows.at,
+                       lu->front.at,   lu->plan.at, lu->run.at,       lu->factor.at,     lu->dense.at,
+                       lu->stack.at,   lu->vector.at, lu->exchange.at};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+        kl_free(buffers[i]);
+    }
+    kl_ordering_release(&lu->ordering);
+    kl_free(lu);
+}
+
+size_t kl_block_lu_nonzeros(const KlBlockLu *lu) { return lu->factor.used; }
+double kl_block_lu_flops(const KlBlockLu *lu) { return lu->flops; }
+
+// ---- symbolic ----------------------------------------------------------------------------------
+
+static bool same_pattern(const KlBlockLu *lu, const KlBlockMatrix *m, bool symmetric) {
+    size_t blocks = (size_t)m->block_count, entries = (size_t)m->row_start[blocks];
+    if (!lu->analyzed || lu->symmetric != symmetric || lu->blocks != m->block_count ||
+        lu->pattern.used != 2 * (blocks + 1) + entries) {
+        return false;
+    }
+    const int32_t *kept = lu->pattern.at;
+    return memcmp(kept, m->block_start, (blocks + 1) * sizeof *kept) == 0 &&
+           memcmp(kept + blocks + 1, m->row_start, (blocks + 1) * sizeof *kept) == 0 &&
+           memcmp(kept + 2 * (blocks + 1), m->column, entries * sizeof *kept) == 0;
+}
+
+static bool keep_pattern(KlBlockLu *lu, const KlBlockMatrix *m) {
+    size_t blocks = (size_t)m->block_count, entries = (size_t)m->row_start[blocks];
+    lu->pattern.used = 0;
+    if (!KL_ROOM(lu->pattern, 2 * (blocks + 1) + entries)) {
+        return false;
+    }
+    int32_t *kept = lu->pattern.at;
+    memcpy(kept, m->block_start, (blocks + 1) * sizeof *kept);
+    memcpy(kept + blocks + 1, m->row_start, (blocks + 1) * sizeof *kept);
+    memcpy(kept + 2 * (blocks + 1), m->column, entries * sizeof *kept);
+    lu->pattern.used = 2 * (blocks + 1) + entries;
+    return true;
+}
+
+static int32_t block_rows(const KlBlockMatrix *m, int32_t b) { return m->block_start[b + 1] - m->block_start[b]; }
+
+// Work arrays of one int per block during analysis.
+typedef struct Tree {
+    int32_t *parent, *ancestor, *child, *sibling, *stack, *mark, *begin, *count, *weight;
+} Tree;
+enum { TREE_ARRAYS = 9 };
+
+// Elimination tree of the permuted pattern (Liu, 1990), with path compression.
+static void elimination_tree(const KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
+    for (int32_t k = 0; k < lu->blocks; k++) {
+        int32_t b = lu->order[k];
+        t->parent[k] = -1;
+        t->ancestor[k] = -1;
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t i = lu->position[m->column[e]];
+            while (i >= 0 && i < k) {
+                int32_t next = t->ancestor[i];
+                t->ancestor[i] = k;
+                if (next < 0) {
+                    t->parent[i] = k;
+                }
+                i = next;
+            }
+        }
+    }
+}
+
+static void invert_order(KlBlockLu *lu) {
+    for (int32_t k = 0; k < lu->blocks; k++) {
+        lu->position[lu->order[k]] = k;
+    }
+}
+
+// Renumbers so that each subtree is contiguous: fronts can then use a stack.
+static void postorder(KlBlockLu *lu, Tree *t) {
+    int32_t count = lu->blocks, *renumbered = t->mark, done = 0;
+    for (int32_t k = 0; k < count; k++) {
+        t->child[k] = -1;
+    }
+    for (int32_t k = count - 1; k >= 0; k--) {
+        if (t->parent[k] >= 0) {
+            t->sibling[k] = t->child[t->parent[k]];
+            t->child[t->parent[k]] = k;
+        }
+    }
+    for (int32_t root = 0; root < count; root++) {
+        if (t->parent[root] >= 0) {
+            continue;
+        }
+        int32_t depth = 0;
+        t->stack[depth++] = root;
+        while (depth > 0) {
+            int32_t k = t->stack[depth - 1], c = t->child[k];
+            if (c >= 0) {
+                t->child[k] = t->sibling[c];
+                t->stack[depth++] = c;
+            } else {
+                renumbered[done++] = lu->order[k];
+                depth--;
+            }
+        }
+    }
+    memcpy(lu->order, renumbered, (size_t)count * sizeof *lu->order);
+    invert_order(lu);
+}
+
+static void sort_positions(int32_t *list, int32_t count) {  // heap sort: in place, no libc callback
+    for (int32_t end = count, begin = count / 2; end > 1;) {
+        int32_t root, value;
+        if (begin > 0) {
+            root = --begin;
+            value = list[root];
+        } else {
+            value = list[--end];
+            list[end] = list[0];
+            root = 0;
+        }
+        for (int32_t child = 2 * root + 1; child < end; child = 2 * root + 1) {
+            if (child + 1 < end && list[child + 1] > list[child]) {
+                child++;
+            }
+            if (list[child] <= value) {
+                break;
+            }
+            list[root] = list[child];
+            root = child;
+        }
+        list[root] = value;
+    }
+}
+
+// Structure below the diagonal of every block column, as positions.
+static bool column_structures(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
+    int32_t count = lu->blocks;
+    lu->structure.used = 0;
+    for (int32_t k = 0; k < count; k++) {
+        t->child[k] = -1;
+        t->mark[k] = -1;
+    }
+    for (int32_t k = 0; k < count; k++) {
+        size_t bound = lu->structure.used + (size_t)count;
+        if (!KL_ROOM(lu->structure, bound)) {
+            return false;
+        }
+        int32_t *list = lu->structure.at + lu->structure.used, size = 0;
+        int32_t b = lu->order[k];
+        t->mark[k] = k;
+        t->weight[k] = 0;
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t i = lu->position[m->column[e]];
+            if (i > k && t->mark[i] != k) {
+                t->mark[i] = k;
+                list[size++] = i;
+            }
+        }
+        for (int32_t c = t->child[k]; c >= 0; c = t->sibling[c]) {
+            const int32_t *below = lu->structure.at + t->begin[c];
+            for (int32_t s = 0; s < t->count[c]; s++) {
+                if (t->mark[below[s]] != k) {
+                    t->mark[below[s]] = k;
+                    list[size++] = below[s];
+                }
+            }
+        }
+        sort_positions(list, size);
+        for (int32_t s = 0; s < size; s++) {
+            t->weight[k] += block_rows(m, lu->order[list[s]]);
+        }
+        t->begin[k] = (int32_t)lu->structure.used;
+        t->count[k] = size;
+        t->parent[k] = size > 0 ? list[0] : -1;
+        if (size > 0) {
+            t->sibling[k] = t->child[list[0]];
+            t->child[list[0]] = k;
+        }
+        lu->structure.used += (size_t)size;
+    }
+    return true;
+}
+
+// May the pivots first .. k - 1 and k form one front? Exactly when no zero is stored, and also when the
+// zeros are few: small fronts cost more in bookkeeping than in arithmetic.
+static bool joins(const KlBlockMatrix *m, const KlBlockLu *lu, const Tree *t, int32_t k, int32_t pivots,
+                  double zeros, double *more) {
+    if (t->parent[k - 1] != k) {
+        return false;
+    }
+    int32_t rows = block_rows(m, lu->order[k]);
+    int32_t extra = rows + t->weight[k] - t->weight[k - 1];
+    *more = (double)extra * pivots;
+    double size = (double)(pivots + rows) * (pivots + rows + t->weight[k]);
+    return extra == 0 || zeros + *more <= 0.15 * size || (pivots + rows <= 12 && zeros + *more <= 0.4 * size);
+}
+
+static bool make_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
+    if (!KL_ROOM(lu->front, lu->blocks) || !KL_ROOM(lu->block_rows, lu->structure.used) ||
+        !KL_ROOM(lu->exchange, lu->rows)) {
+        return false;
+    }
+    int32_t *front_of = t->ancestor;
+    lu->fronts = 0;
+    lu->block_rows.used = 0;
+    int32_t scalar = 0;
+    for (int32_t first = 0, end; first < lu->blocks; first = end) {
+        int32_t pivots = block_rows(m, lu->order[first]);
+        double zeros = 0.0, more = 0.0;
+        for (end = first + 1; end < lu->blocks && joins(m, lu, t, end, pivots, zeros, &more); end++) {
+            pivots += block_rows(m, lu->order[end]);
+            zeros += more;
+        }
+        Front *f = &lu->front.at[lu->fronts];
+        *f = (Front){.first = first, .pivot_blocks = end - first, .pivots = pivots, .scalar_first = scalar};
+        f->row_begin = (int32_t)lu->block_rows.used;
+        f->row_blocks = t->count[end - 1];
+        f->size = pivots + t->weight[end - 1];
+        f->parent = t->parent[end - 1];  // a pivot for now
+        memcpy(lu->block_rows.at + f->row_begin, lu->structure.at + t->begin[end - 1],
+               (size_t)f->row_blocks * sizeof *lu->block_rows.at);
+        lu->block_rows.used += (size_t)f->row_blocks;
+        for (int32_t k = first; k < end; k++) {
+            front_of[k] = lu->fronts;
+        }
+        scalar += pivots;
+        lu->fronts++;
+    }
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        Front *f = &lu->front.at[i];
+        f->parent = f->parent >= 0 ? front_of[f->parent] : -1;
+    }
+    return true;
+}
+
+static void number_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
+    int32_t next = 0;
+    for (int32_t k = 0; k < lu->blocks; k++) {
+        lu->scalar_position[k] = next;
+        next += block_rows(m, lu->order[k]);
+    }
+}
+
+// place[k] = scalar row of block position k inside the front.
+static void place_blocks(const KlBlockLu *lu, const KlBlockMatrix *m, const Front *f, int32_t *place) {
+    int32_t at = 0;
+    for (int32_t k = f->first; k < f->first + f->pivot_blocks; k++) {
+        place[k] = at;
+        at += block_rows(m, lu->order[k]);
+    }
+    for (int32_t s = 0; s < f->row_blocks; s++) {
+        int32_t k = lu->block_rows.at[f->row_begin + s];
+        place[k] = at;
+        at += block_rows(m, lu->order[k]);
+    }
+}
+
+static bool plan_front(KlBlockLu *lu, const KlBlockMatrix *m, Front *f, const int32_t *place) {
+    f->plan_begin = (int32_t)lu->plan.used;
+    for (int32_t k = f->first; k < f->first + f->pivot_blocks; k++) {
+        int32_t b = lu->order[k], rows = block_rows(m, b);
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t j = lu->position[m->column[e]], columns = block_rows(m, m->column[e]);
+            if (j < k) {
+                continue;
+            }
+            if (!KL_ROOM(lu->plan, lu->plan.used + 2)) {
+                return false;
+            }
+            lu->plan.at[lu->plan.used++] = (Plan){e, place[k], place[j], rows, columns};
+            if (j > k && !lu->symmetric) {
+                lu->plan.at[lu->plan.used++] = (Plan){m->transpose[e], place[j], place[k], columns, rows};
+            }
+        }
+    }
+    f->plan_end = (int32_t)lu->plan.used;
+    return true;
+}
+
+// Adds the runs of child front c into its parent, whose blocks `place` holds.
+static bool plan_child(KlBlockLu *lu, const KlBlockMatrix *m, Front *c, const int32_t *place) {
+    c->run_begin = (int32_t)lu->run.used;
+    int32_t from = 0;
+    for (int32_t s = 0; s < c->row_blocks; s++) {
+        int32_t k = lu->block_rows.at[c->row_begin + s], rows = block_rows(m, lu->order[k]);
+        Run *last = lu->run.used > (size_t)c->run_begin ? &lu->run.at[lu->run.used - 1] : NULL;
+        if (last != NULL && last->to + last->count == place[k]) {
+            last->count += rows;
+        } else {
+            if (!KL_ROOM(lu->run, lu->run.used + 1)) {
+                return false;
+            }
+            lu->run.at[lu->run.used++] = (Run){from, place[k], rows};
+        }
+        from += rows;
+    }
+    c->run_end = (int32_t)lu->run.used;
+    return true;
+}
+
+static bool plan_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
+    int32_t *first_child = t->child, *next_child = t->sibling, *place = t->mark;
+    lu->plan.used = 0;
+    lu->run.used = 0;
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        first_child[i] = -1;
+    }
+    for (int32_t i = lu->fronts - 1; i >= 0; i--) {
+        int32_t parent = lu->front.at[i].parent;
+        if (parent >= 0) {
+            next_child[i] = first_child[parent];
+            first_child[parent] = i;
+        }
+    }
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        Front *f = &lu->front.at[i];
+        place_blocks(lu, m, f, place);
+        if (!plan_front(lu, m, f, place)) {
+            return false;
+        }
+        for (int32_t c = first_child[i]; c >= 0; c = next_child[c]) {
+            if (!plan_child(lu, m, &lu->front.at[c], place)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static size_t square(int32_t n) { return (size_t)n * (size_t)n; }
+
+// Storage of the factor, the largest front, the places on the stack and the arithmetic.
+static bool lay_out_numbers(KlBlockLu *lu) {
+    size_t factor = 0, scalars = 0, largest = 0, depth = 0, deepest = 0;
+    lu->flops = 0.0;
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        Front *f = &lu->front.at[i];
+        size_t below = (size_t)(f->size - f->pivots);
+        f->upper = factor;
+        factor += (size_t)f->pivots * (size_t)f->size;
+        f->lower = factor;
+        factor += lu->symmetric ? 0 : below * (size_t)f->pivots;
+        f->scalar_begin = (int32_t)scalars;
+        scalars += below;
+        largest = largest > square(f->size) ? largest : square(f->size);
+        f->update = depth - f->children;
+        depth = f->update + below * below;
+        deepest = deepest > depth ? deepest : depth;
+        if (f->parent >= 0) {
+            lu->front.at[f->parent].children += below * below;
+        }
+        double p = f->pivots, n = f->size;
+        lu->flops += (lu->symmetric ? 0.5 : 1.0) * (p * n * n - p * p * n + p * p * p / 3.0);
+    }
+    lu->factor.used = 0;
+    if (!KL_ROOM(lu->factor, factor) || !KL_ROOM(lu->scalar_rows, scalars) || !KL_ROOM(lu->dense, largest) ||
+        !KL_ROOM(lu->stack, deepest) || !KL_ROOM(lu->vector, 2 * (size_t)lu->rows)) {
+        return false;
+    }
+    lu->factor.used = factor;
+    return true;
+}
+
+static void list_scalar_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        const Front *f = &lu->front.at[i];
+        int32_t *out = lu->scalar_rows.at + f->scalar_begin;
+        for (int32_t s = 0; s < f->row_blocks; s++) {
+            int32_t k = lu->block_rows.at[f->row_begin + s];
+            for (int32_t r = 0; r < block_rows(m, lu->order[k]); r++) {
+                *out++ = lu->scalar_position[k] + r;
+            }
+        }
+    }
+}
+
+KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric) {
+    if (same_pattern(lu, matrix, symmetric)) {
+        return KL_OK;
+    }
+    lu->analyzed = false;
+    lu->symmetric = symmetric;
+    lu->blocks = matrix->block_count;
+    lu->rows = matrix->block_start[matrix->block_count];
+    size_t blocks = (size_t)lu->blocks;
+    if (!keep_pattern(lu, matrix) || !KL_ROOM(lu->ints, (TREE_ARRAYS + 3) * blocks)) {
+        return KL_ERR_MEMORY;
+    }
+    int32_t *ints = lu->ints.at;
+    lu->position = ints;
+    lu->order = ints + blocks;
+    lu->scalar_position = ints + 2 * blocks;
+    int32_t *w = ints + 3 * blocks;
+    Tree t = {w, w + blocks, w + 2 * blocks, w + 3 * blocks, w + 4 * blocks,
+              w + 5 * blocks, w + 6 * blocks, w + 7 * blocks, w + 8 * blocks};
+    for (int32_t b = 0; b < lu->blocks; b++) {
+        t.weight[b] = block_rows(matrix, b);
+    }
+    KlGraph graph = {lu->blocks, matrix->row_start, matrix->column, t.weight};
+    KL_TRY(kl_minimum_degree(&graph, &lu->ordering, lu->order));
+    invert_order(lu);
+    elimination_tree(lu, matrix, &t);
+    postorder(lu, &t);
+    if (!column_structures(lu, matrix, &t) || !make_fronts(lu, matrix, &t) || !plan_fronts(lu, matrix, &t) ||
+        !lay_out_numbers(lu)) {
+        return KL_ERR_MEMORY;
+    }
+    number_rows(lu, matrix);
+    list_scalar_rows(lu, matrix);
+    lu->analyzed = true;
+    return KL_OK;
+}
+
+// ---- numeric: a front --------------------------------------------------------------------------
+
+static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t size, double *dense) {
+    const double *from = m->values + m->offset[plan->entry];
+    double *to = dense + (size_t)plan->row * (size_t)size + plan->column;
+    for (int32_t r = 0; r < plan->rows; r++, from += plan->columns, to += size) {
+        for (int32_t c = 0; c < plan->columns; c++) {
+            to[c] = from[c];
+        }
+    }
+}
+
+// The parent's front takes the update matrix in; when symmetric only what lies on or above the diagonal counts.
+static void add_child(const KlBlockLu *lu, const Front *c, int32_t size, double *dense) {
+    int32_t below = c->size - c->pivots;
+    const double *update = lu->stack.at + c->update;
+    for (int32_t i = c->run_begin; i < c->run_end; i++) {
+        const Run *rows = &lu->run.at[i];
+        for (int32_t r = 0; r < rows->count; r++) {
+            const double *from = update + (size_t)(rows->from + r) * (size_t)below;
+            double *to = dense + (size_t)(rows->to + r) * (size_t)size;
+            for (int32_t j = lu->symmetric ? i : c->run_begin; j < c->run_end; j++) {
+                const Run *columns = &lu->run.at[j];
+                const double *source = from + columns->from;
+                double *target = to + columns->to;
+                for (int32_t k = 0; k < columns->count; k++) {
+                    target[k] += source[k];
+                }
+            }
+        }
+    }
+}
+
+// row[begin..end) -= sum over k of coefficient[k] * pivot row k
+static void subtract_rows(double *restrict row, const double *restrict pivot, size_t stride,
+                          const double *coefficient, int32_t count, int32_t begin, int32_t end) {
+    int32_t k = 0;
+    for (; k + 8 <= count; k += 8) {
+        const double *restrict u = pivot + (size_t)k * stride, *c = coefficient + k;
+        double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5], c6 = c[6], c7 = c[7];
+        for (int32_t j = begin; j < end; j++) {
+            const double *restrict v = u + j;
+            row[j] -= ((c0 * v[0] + c1 * v[stride]) + (c2 * v[2 * stride] + c3 * v[3 * stride])) +
+                      ((c4 * v[4 * stride] + c5 * v[5 * stride]) + (c6 * v[6 * stride] + c7 * v[7 * stride]));
+        }
+    }
+    for (; k + 3 <= count; k += 3) {
+        const double *restrict u = pivot + (size_t)k * stride;
+        double c0 = coefficient[k], c1 = coefficient[k + 1], c2 = coefficient[k + 2];
+        for (int32_t j = begin; j < end; j++) {
+            row[j] -= (c0 * u[j] + c1 * u[(size_t)j + stride]) + c2 * u[(size_t)j + 2 * stride];
+        }
+    }
+    for (; k < count; k++) {
+        const double *restrict u = pivot + (size_t)k * stride;
+        double c0 = coefficient[k];
+        for (int32_t j = begin; j < end; j++) {
+            row[j] -= c0 * u[j];
+        }
+    }
+}
+
+static void swap_rows(double *a, double *b, int32_t count) {
+    for (int32_t j = 0; j < count; j++) {
+        double kept = a[j];
+        a[j] = b[j];
+        b[j] = kept;
+    }
+}
+
+// Columns first .. first + width - 1 of the front: pivots by largest entry among the pivot rows, then the
+// multipliers of all rows below. False on a zero pivot.
+static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t first, int32_t width, int32_t *exchange) {
+    size_t stride = (size_t)size;
+    for (int32_t k = first; k < first + width; k++) {
+        int32_t best = k;
+        for (int32_t i = k + 1; i < pivots; i++) {
+            best = fabs(dense[(size_t)i * stride + (size_t)k]) > fabs(dense[(size_t)best * stride + (size_t)k]) ? i : best;
+        }
+        exchange[k] = best;
+        if (best != k) {
+            swap_rows(dense + (size_t)k * stride, dense + (size_t)best * stride, size);
+        }
+        const double *pivot = dense + (size_t)k * stride;
+        if (!(fabs(pivot[k]) > 0.0)) {
+            return false;
+        }
+        double inverse = 1.0 / pivot[k];
+        for (int32_t i = k + 1; i < size; i++) {
+            double *row = dense + (size_t)i * stride, factor = row[k] * inverse;
+            row[k] = factor;
+            for (int32_t j = k + 1; j < first + width; j++) {
+                row[j] -= factor * pivot[j];
+            }
+        }
+    }
+    return true;
+}
+
+// The pivots of one front: unit lower L below the diagonal, U on and above it, the update matrix in the corner.
+static bool lu_front(double *dense, int32_t size, int32_t pivots, int32_t *exchange) {
+    size_t stride = (size_t)size;
+    for (int32_t first = 0, width; first < pivots; first += width) {
+        width = pivots - first < PANEL ? pivots - first : PANEL;
+        if (!lu_columns(dense, size, pivots, first, width, exchange)) {
+            return false;
+        }
+        const double *panel = dense + (size_t)first * stride;
+        for (int32_t i = first + 1; i < size; i++) {
+            double *row = dense + (size_t)i * stride;
+            int32_t count = i < first + width ? i - first : width;
+            subtract_rows(row, panel, stride, row + first, count, first + width, size);
+        }
+    }
+    return true;
+}
+
+// The same for a positive definite front, upper triangle alone: rows of U with A = U^T U.
+static bool cholesky_front(double *dense, int32_t size, int32_t pivots) {
+    size_t stride = (size_t)size;
+    double coefficient[PANEL];
+    for (int32_t first = 0, width; first < pivots; first += width) {
+        width = pivots - first < PANEL ? pivots - first : PANEL;
+        const double *panel = dense + (size_t)first * stride;
+        for (int32_t i = first; i < size; i++) {
+            int32_t count = i < first + width ? i - first : width;
+            for (int32_t k = 0; k < count; k++) {
+                coefficient[k] = panel[(size_t)k * stride + (size_t)i];
+            }
+            double *row = dense + (size_t)i * stride;
+            subtract_rows(row, panel, stride, coefficient, count, i, size);
+            if (i < first + width) {
+                if (!(row[i] > 0.0)) {
+                    return false;
+                }
+                double scale = 1.0 / sqrt(row[i]);
+                for (int32_t j = i; j < size; j++) {
+                    row[j] *= scale;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+// Takes L and U out of the front and leaves the update matrix on the stack.
+static void store_front(KlBlockLu *lu, const Front *f, const double *dense) {
+    size_t size = (size_t)f->size, pivots = (size_t)f->pivots, below = size - pivots;
+    memcpy(lu->factor.at + f->upper, dense, pivots * size * sizeof *dense);
+    double *lower = lu->factor.at + f->lower, *update = lu->stack.at + f->update;
+    for (size_t i = 0; i < below; i++) {
+        const double *row = dense + (pivots + i) * size;
+        if (!lu->symmetric) {
+            memcpy(lower + i * pivots, row, pivots * sizeof *row);
+        }
+        size_t from = lu->symmetric ? i : 0;
+        memcpy(update + i * below + from, row + pivots + from, (below - from) * sizeof *row);
+    }
+}
+
+bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
+    double *dense = lu->dense.at;
+    int32_t *waiting = lu->ints.at + 3 * (size_t)lu->blocks, depth = 0;  // fronts on the stack
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        const Front *f = &lu->front.at[i];
+        memset(dense, 0, square(f->size) * sizeof *dense);
+        for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
+            copy_block(&lu->plan.at[p], m, f->size, dense);
+        }
+        while (depth > 0 && lu->front.at[waiting[depth - 1]].parent == i) {
+            add_child(lu, &lu->front.at[waiting[--depth]], f->size, dense);
+        }
+        bool ok = lu->symmetric ? cholesky_front(dense, f->size, f->pivots)
+                                : lu_front(dense, f->size, f->pivots, lu->exchange.at + f->scalar_first);
+        if (!ok) {
+            return false;
+        }
+        store_front(lu, f, dense);
+        waiting[depth++] = i;
+    }
+    return true;
+}
+
+// ---- numeric: solutions ------------------------------------------------------------------------
+
+static void lu_forward(const KlBlockLu *lu, const Front *f, double *x) {
+    const double *upper = lu->factor.at + f->upper, *lower = lu->factor.at + f->lower;
+    double *pivot = x + f->scalar_first;
+    for (int32_t k = 0; k < f->pivots; k++) {
+        int32_t other = lu->exchange.at[f->scalar_first + k];
+        double kept = pivot[k];
+        pivot[k] = pivot[other];
+        pivot[other] = kept;
+    }
+    for (int32_t i = 1; i < f->pivots; i++) {
+        const double *row = upper + (size_t)i * (size_t)f->size;
+        for (int32_t k = 0; k < i; k++) {
+            pivot[i] -= row[k] * pivot[k];
+        }
+    }
+    const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
+    for (int32_t i = 0; i < f->size - f->pivots; i++) {
+        const double *row = lower + (size_t)i * (size_t)f->pivots;
+        double sum = 0.0;
+        for (int32_t k = 0; k < f->pivots; k++) {
+            sum += row[k] * pivot[k];
+        }
+        x[rows[i]] -= sum;
+    }
+}
+
+static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *gathered, double *x) {
+    const double *upper = lu->factor.at + f->upper;
+    double *pivot = x + f->scalar_first;
+    int32_t below = f->size - f->pivots;
+    memset(gathered, 0, (size_t)below * sizeof *gathered);
+    for (int32_t k = 0; k < f->pivots; k++) {
+        const double *row = upper + (size_t)k * (size_t)f->size;
+        double value = pivot[k] / row[k];
+        pivot[k] = value;
+        for (int32_t j = k + 1; j < f->pivots; j++) {
+            pivot[j] -= value * row[j];
+        }
+        row += f->pivots;
+        for (int32_t j = 0; j < below; j++) {
+            gathered[j] += value * row[j];
+        }
+    }
+    const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
+    for (int32_t j = 0; j < below; j++) {
+        x[rows[j]] -= gathered[j];
+    }
+}
+
+static double dot(const double *a, const double *b, int32_t count) {  // two lanes, as the widest common SIMD
+    double even = 0.0, odd = 0.0;
+    int32_t j = 0;
+    for (; j + 2 <= count; j += 2) {
+        even += a[j] * b[j];
+        odd += a[j + 1] * b[j + 1];
+    }
+    return j < count ? (even + odd) + a[j] * b[j] : even + odd;
+}
+
+static void backward(const KlBlockLu *lu, const Front *f, double *gathered, double *x) {
+    const double *upper = lu->factor.at + f->upper;
+    const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
+    double *pivot = x + f->scalar_first;
+    int32_t below = f->size - f->pivots;
+    for (int32_t j = 0; j < below; j++) {
+        gathered[j] = x[rows[j]];
+    }
+    for (int32_t k = f->pivots - 1; k >= 0; k--) {
+        const double *row = upper + (size_t)k * (size_t)f->size;
+        double sum = dot(row + f->pivots, gathered, below);
+        for (int32_t j = k + 1; j < f->pivots; j++) {
+            sum += row[j] * pivot[j];
+        }
+        pivot[k] = (pivot[k] - sum) / row[k];
+    }
+}
+
+void kl_block_lu_solve(KlBlockLu *lu, double *x) {
+    double *permuted = lu->vector.at, *gathered = permuted + lu->rows;
+    const int32_t *start = lu->pattern.at;
+    for (int32_t k = 0; k < lu->blocks; k++) {
+        int32_t b = lu->order[k];
+        memcpy(permuted + lu->scalar_position[k], x + start[b], (size_t)(start[b + 1] - start[b]) * sizeof *x);
+    }
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        if (lu->symmetric) {
+            cholesky_forward(lu, &lu->front.at[i], gathered, permuted);
+        } else {
+            lu_forward(lu, &lu->front.at[i], permuted);
+        }
+    }
+    for (int32_t i = lu->fronts - 1; i >= 0; i--) {
+        backward(lu, &lu->front.at[i], gathered, permuted);
+    }
+    for (int32_t k = 0; k < lu->blocks; k++) {
+        int32_t b = lu->order[k];
+        memcpy(x + start[b], permuted + lu->scalar_position[k], (size_t)(start[b + 1] - start[b]) * sizeof *x);
+    }
+}

@@ -1,0 +1,37 @@
+// Sparse direct solution of A x = b for a matrix of small dense blocks with symmetric pattern:
+// multifrontal LU (Duff and Reid, ACM TOMS 9, 1983) ordered by minimum degree on the block graph.
+// Rows are exchanged only inside a front, so A must be (nearly) definite in its symmetric part or
+// diagonally shifted, which the systems D + B of the solvers are. For a symmetric positive definite A,
+// `symmetric` halves the work: Cholesky, upper blocks alone are read.
+// The symbolic part is kept while the pattern stays the same. Memory only grows.
+#ifndef KL_MATH_BLOCK_LU_H
+#define KL_MATH_BLOCK_LU_H
+
+#include "kl.h"
+
+// Row-major dense blocks in compressed block rows. Pattern: symmetric, diagonal present, columns ascending.
+typedef struct KlBlockMatrix {
+    int32_t block_count;
+    const int32_t *block_start;  // (block_count + 1) first row of each block
+    const int32_t *row_start;    // (block_count + 1) into column
+    const int32_t *column;       // (entries) block column
+    const int32_t *transpose;    // (entries) index of the mirrored entry
+    const size_t *offset;        // (entries) where the block begins in values
+    double *values;
+} KlBlockMatrix;
+
+typedef struct KlBlockLu KlBlockLu;
+
+KlStatus kl_block_lu_create(KlBlockLu **lu);
+void kl_block_lu_destroy(KlBlockLu *lu);
+
+// Orders and lays out for this pattern; cheap when it is the last one. KL_ERR_MEMORY.
+KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric);
+// False when a pivot vanishes, or is not positive when symmetric. No allocation.
+bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *matrix);
+void kl_block_lu_solve(KlBlockLu *lu, double *x);  // (rows) b in, x out
+
+size_t kl_block_lu_nonzeros(const KlBlockLu *lu);  // stored entries of the factor
+double kl_block_lu_flops(const KlBlockLu *lu);     // multiply-adds of one factorization
+
+#endif

@@ -1,0 +1,213 @@
+#include "solver/admm_plus.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "dual/desaxce.h"
+
+enum { FIRST_CHECK = 5, CHECK_INTERVAL = 10 };
+static const double IMBALANCE = 5.0, PENALTY_LEAST = 1e-6, PENALTY_MOST = 1e6;
+static const double GUARD = 2.0;  // growth of the residual that restarts the acceleration
+
+KlStatus kl_admm_plus_reserve(KlAdmmPlus *a, const KlScaled *s) {
+    size_t dim = (size_t)s->dim;
+    double **vectors[] = {&a->x, &a->y, &a->z, &a->q, &a->image, &a->base, &a->work, &a->last_image, &a->last_residual};
+    size_t count = sizeof vectors / sizeof vectors[0];
+    if (!KL_ROOM(a->memory, (count + 2 * KL_ANDERSON_MEMORY) * dim)) {
+        return KL_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        *vectors[i] = a->memory.at + i * dim;
+    }
+    a->differences = a->memory.at + count * dim;
+    a->images = a->differences + KL_ANDERSON_MEMORY * dim;
+    return KL_OK;
+}
+
+void kl_admm_plus_release(KlAdmmPlus *a) {
+    kl_free(a->memory.at);
+    *a = (KlAdmmPlus){0};
+}
+
+static double dot(const double *a, const double *b, int32_t count) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static void restart(KlAdmmPlus *a) {
+    a->kept = a->next = 0;
+    a->guard = INFINITY;
+    a->iteration = 0;
+}
+
+void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start) {
+    size_t bytes = (size_t)s->dim * sizeof *start;
+    a->penalty = 1.0;
+    a->relaxation = 1.6;
+    a->proximal = 1e-6;
+    a->accelerate = a->adapt = true;
+    a->factored = false;
+    a->since_change = 0;
+    a->restarts = 0;
+    restart(a);
+    memcpy(a->x, start, bytes);
+    memcpy(a->y, start, bytes);
+    kl_scaled_project(s, a->y);
+    kl_scaled_velocity(s, a->y, a->z);
+    kl_desaxce_augment(s->problem, a->z);
+    for (int32_t i = 0; i < s->dim; i++) {
+        a->q[i] = a->y[i] - a->z[i] / a->penalty;
+    }
+}
+
+// y and z of q
+static void split(KlAdmmPlus *a, const KlScaled *s) {
+    memcpy(a->y, a->q, (size_t)s->dim * sizeof *a->y);
+    kl_scaled_project(s, a->y);
+    for (int32_t i = 0; i < s->dim; i++) {
+        a->z[i] = a->penalty * (a->y[i] - a->q[i]);
+    }
+}
+
+static void plain_iteration(KlAdmmPlus *a, KlScaled *s) {
+    double eta = a->proximal, rho = a->penalty, omega = a->relaxation, primal = 0.0, dual = 0.0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        a->work[i] = eta * a->x[i] + rho * a->y[i] + a->z[i] - s->free_velocity[i];
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        int32_t row = s->first_contact + 3 * k;
+        a->work[row + 2] -= kl_desaxce_normal(s->problem->friction[k], a->z + row);
+    }
+    kl_scaled_solve_shifted(s, a->work);
+    for (int32_t i = 0; i < s->dim; i++) {
+        double relaxed = omega * a->work[i] + (1.0 - omega) * a->y[i];
+        a->image[i] = relaxed - a->z[i] / rho;
+        a->base[i] = relaxed;
+    }
+    memcpy(a->x, a->work, (size_t)s->dim * sizeof *a->x);
+    memcpy(a->work, a->image, (size_t)s->dim * sizeof *a->work);
+    kl_scaled_project(s, a->work);
+    for (int32_t i = 0; i < s->dim; i++) {
+        double p = a->base[i] - a->work[i], d = rho * (a->work[i] - a->y[i]);
+        primal += p * p;
+        dual += d * d;
+    }
+    a->primal = sqrt(primal);
+    a->dual = sqrt(dual);
+}
+
+// Weights g of min |r - sum g_k dr_k| by Cholesky of the regularised normal equations.
+static bool anderson_weights(const KlAdmmPlus *a, int32_t dim, const double *residual, double *weights) {
+    int32_t m = a->kept;
+    double gram[KL_ANDERSON_MEMORY][KL_ANDERSON_MEMORY], trace = 0.0;
+    for (int32_t i = 0; i < m; i++) {
+        const double *row = a->differences + (size_t)i * (size_t)dim;
+        for (int32_t j = 0; j <= i; j++) {
+            gram[i][j] = dot(row, a->differences + (size_t)j * (size_t)dim, dim);
+        }
+        weights[i] = dot(row, residual, dim);
+        trace += gram[i][i];
+    }
+    for (int32_t i = 0; i < m; i++) {
+        gram[i][i] += 1e-10 * trace;
+        for (int32_t j = 0; j <= i; j++) {
+            double sum = gram[i][j];
+            for (int32_t k = 0; k < j; k++) {
+                sum -= gram[i][k] * gram[j][k];
+            }
+            if (i == j && !(sum > 0.0)) {
+                return false;
+            }
+            gram[i][j] = i == j ? sqrt(sum) : sum / gram[j][j];
+        }
+    }
+    for (int32_t i = 0; i < m; i++) {
+        for (int32_t k = 0; k < i; k++) {
+            weights[i] -= gram[i][k] * weights[k];
+        }
+        weights[i] /= gram[i][i];
+    }
+    for (int32_t i = m - 1; i >= 0; i--) {
+        for (int32_t k = i + 1; k < m; k++) {
+            weights[i] -= gram[k][i] * weights[k];
+        }
+        weights[i] /= gram[i][i];
+    }
+    return true;
+}
+
+static void remember(KlAdmmPlus *a, int32_t dim, const double *residual) {
+    if (a->iteration > 0) {
+        double *difference = a->differences + (size_t)a->next * (size_t)dim;
+        double *image = a->images + (size_t)a->next * (size_t)dim;
+        for (int32_t i = 0; i < dim; i++) {
+            difference[i] = residual[i] - a->last_residual[i];
+            image[i] = a->image[i] - a->last_image[i];
+        }
+        a->next = (a->next + 1) % KL_ANDERSON_MEMORY;
+        a->kept = a->kept < KL_ANDERSON_MEMORY ? a->kept + 1 : a->kept;
+    }
+    memcpy(a->last_residual, residual, (size_t)dim * sizeof *residual);
+    memcpy(a->last_image, a->image, (size_t)dim * sizeof *a->image);
+}
+
+// Anderson's extrapolation (type II), restarted when the fixed-point residual grows.
+static void advance(KlAdmmPlus *a, int32_t dim) {
+    double *residual = a->work, weights[KL_ANDERSON_MEMORY];
+    for (int32_t i = 0; i < dim; i++) {
+        residual[i] = a->image[i] - a->q[i];
+    }
+    a->residual = sqrt(dot(residual, residual, dim));
+    if (a->residual > GUARD * a->guard) {
+        restart(a);
+        a->restarts++;
+    }
+    a->guard = a->residual < a->guard ? a->residual : a->guard;
+    remember(a, dim, residual);
+    memcpy(a->q, a->image, (size_t)dim * sizeof *a->q);
+    if (a->accelerate && a->kept > 0 && anderson_weights(a, dim, residual, weights)) {
+        for (int32_t k = 0; k < a->kept; k++) {
+            const double *image = a->images + (size_t)k * (size_t)dim;
+            for (int32_t i = 0; i < dim; i++) {
+                a->q[i] -= weights[k] * image[i];
+            }
+        }
+    }
+    a->iteration++;
+}
+
+// Residual balancing (He, Yang, Wang 2000): rho by the root of the ratio, then q for the same y, z.
+static void balance(KlAdmmPlus *a, int32_t dim) {
+    if (!a->adapt || ++a->since_change < (a->restarts == 0 ? FIRST_CHECK : CHECK_INTERVAL)) {
+        return;
+    }
+    double ratio = a->primal / (a->dual > 0.0 ? a->dual : 1e-300);
+    if ((ratio > IMBALANCE && a->penalty < PENALTY_MOST) || (ratio < 1.0 / IMBALANCE && a->penalty > PENALTY_LEAST)) {
+        double factor = sqrt(ratio);
+        factor = factor > 10.0 ? 10.0 : factor < 0.1 ? 0.1 : factor;
+        a->penalty *= factor;
+        for (int32_t i = 0; i < dim; i++) {
+            a->q[i] = a->y[i] - a->z[i] / a->penalty;
+        }
+        a->factored = false;
+        restart(a);
+    }
+    a->since_change = 0;
+}
+
+bool kl_admm_plus_step(KlAdmmPlus *a, KlScaled *s) {
+    if (!a->factored && !kl_scaled_factor_shifted(s, a->proximal + a->penalty)) {
+        return false;
+    }
+    a->factored = true;
+    split(a, s);
+    plain_iteration(a, s);
+    advance(a, s->dim);
+    split(a, s);
+    balance(a, s->dim);
+    return true;
+}

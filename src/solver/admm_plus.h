@@ -1,0 +1,37 @@
+// Preconditioned, over-relaxed ADMM with an adaptive penalty and Anderson acceleration on the scaled
+// problem: the engine of admm-ncp-plus, and the fallback of newton-ncp.
+//   x <- -(D + (eta + rho) 1)^-1 (v_f + Gamma(z) - eta x - rho y - z)
+//   y <- P_K(x_r - z/rho),  x_r = omega x + (1 - omega) y;   z <- z - rho (x_r - y)
+// The state is one vector q = x_r - z/rho: y = P_K(q), z = rho (y - q).
+#ifndef KL_SOLVER_ADMM_PLUS_H
+#define KL_SOLVER_ADMM_PLUS_H
+
+#include "solver/scaled.h"
+
+enum { KL_ANDERSON_MEMORY = 8 };
+
+typedef struct KlAdmmPlus {
+    double *x, *y, *z, *q;      // (dim)
+    double *image;              // (dim) the plain iteration's q
+    double *base;               // (dim) q before the iteration
+    double *work;               // (dim)
+    double *differences;        // (memory x dim) of residuals image - q
+    double *images;             // (memory x dim) of images
+    double *last_image, *last_residual;  // (dim)
+    double penalty, relaxation, proximal;
+    double primal, dual;        // |x_r - y|, |eta dx + rho dy| of the last iteration, L2
+    double residual;            // |image - q| of the last iteration
+    double guard;               // smallest residual since the last restart
+    int32_t kept, next, iteration, since_change, restarts;
+    bool accelerate, adapt, factored;
+    KL_BUFFER(double) memory;
+} KlAdmmPlus;
+
+KlStatus kl_admm_plus_reserve(KlAdmmPlus *a, const KlScaled *s);
+void kl_admm_plus_release(KlAdmmPlus *a);
+// From y = start (dim, scaled), z = v_hat of it where that is in K*. Sets defaults: rho 1, omega 1.6, all on.
+void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start);
+// One iteration. False when the factorization fails.
+bool kl_admm_plus_step(KlAdmmPlus *a, KlScaled *s);
+
+#endif

@@ -1,0 +1,328 @@
+// newton-ncp: a second-order solver of the NCP that hands over between three methods on one scaled
+// problem and one sparse factorization.
+//
+//   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when it
+//             lowers |F|; a refused one raises the proximal term eta, an accepted one lowers it.
+//             A few factorizations from a good guess; from a bad one it may stall.
+//   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20 factorizations.
+//             When its contact states rest, Newton gets a try; if that stalls, the interior goes on.
+//   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when both have stalled.
+//
+// One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best
+// iterate by r_nat_rel. Where lambda is not unique the proximal steps from 0 stay close to the one
+// of least norm.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solver/admm_plus.h"
+#include "solver/interior.h"
+#include "solver/scaled.h"
+#include "solver/semismooth.h"
+#include "solver/solver.h"
+
+enum { PARAM_ETA = KL_COMMON_PARAM_COUNT, PARAM_INTERIOR };
+
+static const KlParam params[] = {
+    {"max_iterations", "Iteration limit", "",
+     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT, 10000.0,
+     1.0, 1e7, true, NULL},
+    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL, 1e-10, 0.0,
+     1.0, true, NULL},
+    {"warm_start", "Warm start", "",
+     "First guess: zero, the last solution of the same constraints, or that scaled by the best multiple for "
+     "the new problem.",
+     KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
+    {"eta", "First proximal term", "",
+     "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL,
+     1e-10, 1e-13, 1.0, true, NULL},
+    {"interior", "Interior point first", "",
+     "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL,
+     0.0, 0.0, 1.0, false, NULL},
+};
+
+typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_ADMM } Phase;
+
+static const double ETA_LEAST = 1e-13;  // a few hundred roundings of the unit diagonal
+static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
+static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
+enum { WINDOW = 3, PATIENCE = 10, ADMM_ROUND = 100 };
+
+typedef struct Newton {
+    KlScaled scaled;
+    KlInterior interior;
+    KlAdmmPlus admm;
+    KL_BUFFER(double) memory;
+    KL_BUFFER(uint8_t) states;
+    double *x, *velocity, *natural;                    // (dim) present point of the Newton phase
+    double *trial, *trial_velocity, *trial_natural;    // (dim)
+    double *step, *right;                              // (dim)
+    double *best;                                      // (dim) by r_nat_rel
+    uint8_t *state;                                    // (limits + contacts) branches
+    double merit, relative, best_relative;
+    double eta;
+    Phase phase;
+    bool interior_started, interior_dead;  // dead: it can go no further
+    bool attempt;                          // Newton was called from a living interior phase
+    double attempt_below;                  // next attempt only under this r_nat_rel
+    double window_relative;
+    int32_t window, refusals, phase_steps, admm_left, admm_rounds;
+    bool settled;
+} Newton;
+
+// ---- points ------------------------------------------------------------------------------------
+
+static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
+    kl_scaled_velocity(&n->scaled, x, velocity);
+    double merit = kl_scaled_natural(&n->scaled, x, velocity, natural);
+    *relative = kl_scaled_natural_relative(&n->scaled, x, natural);
+    if (*relative < n->best_relative) {
+        n->best_relative = *relative;
+        memcpy(n->best, x, (size_t)n->scaled.dim * sizeof *x);
+    }
+    return merit;
+}
+
+// |F| over |S v_f|: r_nat_rel can be small only because lambda is large.
+static double strict_relative(const Newton *n, const double *natural) {
+    const KlScaled *s = &n->scaled;
+    double largest = 0.0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        double weight = i < s->first_limit ? s->report_scale[i] / s->scale[i] : s->scale[i];
+        double error = fabs(weight * natural[i]);
+        largest = error > largest ? error : largest;
+    }
+    return largest * s->unit / s->report_size;
+}
+
+static void start_newton(Newton *n, const double *from, double eta, bool attempt) {
+    n->phase = PHASE_NEWTON;
+    n->attempt = attempt;
+    n->eta = eta < ETA_LEAST ? ETA_LEAST : eta;
+    n->window = n->refusals = n->phase_steps = 0;
+    if (from != n->x) {
+        memcpy(n->x, from, (size_t)n->scaled.dim * sizeof *n->x);
+    }
+    n->merit = evaluate(n, n->x, n->velocity, n->natural, &n->relative);
+    n->window_relative = n->relative;
+}
+
+// ---- handing over ------------------------------------------------------------------------------
+
+static void start_interior(Newton *n) {
+    n->phase = PHASE_INTERIOR;
+    n->phase_steps = 0;
+    if (!n->interior_started) {
+        kl_interior_start(&n->interior, &n->scaled);
+        n->interior_started = true;
+        n->attempt_below = 1e-2;
+    }
+}
+
+static void start_admm(Newton *n) {
+    n->phase = PHASE_ADMM;
+    n->admm_rounds++;
+    n->admm_left = ADMM_ROUND * (n->admm_rounds < 5 ? n->admm_rounds : 5);
+    kl_admm_plus_start(&n->admm, &n->scaled, n->best);
+}
+
+static void newton_stalled(Newton *n, double tolerance) {
+    if (n->best_relative <= tolerance) {
+        n->settled = true;  // no step betters a point that already meets the tolerance
+    } else if (!n->interior_dead) {
+        start_interior(n);
+    } else {
+        start_admm(n);
+    }
+}
+
+// ---- the three iterations ----------------------------------------------------------------------
+
+static bool take(Newton *n, double length) {
+    int32_t dim = n->scaled.dim;
+    for (int32_t i = 0; i < dim; i++) {
+        n->trial[i] = n->x[i] + length * n->step[i];
+    }
+    double relative, merit = evaluate(n, n->trial, n->trial_velocity, n->trial_natural, &relative);
+    if (!(merit <= (1.0 - 1e-4 * length) * n->merit)) {
+        return false;
+    }
+    double *x = n->x, *velocity = n->velocity, *natural = n->natural;
+    n->x = n->trial;
+    n->velocity = n->trial_velocity;
+    n->natural = n->trial_natural;
+    n->trial = x;
+    n->trial_velocity = velocity;
+    n->trial_natural = natural;
+    n->merit = merit;
+    n->relative = relative;
+    return true;
+}
+
+static bool newton_step(Newton *n) {
+    KlScaled *s = &n->scaled;
+    kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
+    if (kl_scaled_factor(s)) {
+        kl_scaled_solve(s, n->right, 1, n->step);
+        static const double lengths[] = {1.0, 0.5, 0.25, 0.1};
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+            if (take(n, lengths[i])) {
+                n->eta = i == 0 ? n->eta * ETA_LOWER : n->eta;
+                n->eta = n->eta < ETA_LEAST ? ETA_LEAST : n->eta;
+                return true;
+            }
+        }
+    }
+    n->eta = n->eta * ETA_RAISE < 1e-8 ? 1e-8 : n->eta * ETA_RAISE;
+    n->eta = n->eta > 1.0 ? 1.0 : n->eta;
+    return false;
+}
+
+static void iterate_newton(Newton *n, double tolerance) {
+    double before = n->relative;
+    bool accepted = newton_step(n);
+    n->refusals += !accepted;
+    n->phase_steps++;
+    if (n->best_relative <= tolerance &&
+        (strict_relative(n, n->natural) <= STRICT || n->relative > 0.5 * before)) {
+        n->settled = true;
+        return;
+    }
+    if (++n->window == WINDOW) {
+        bool slow = n->relative > 0.1 * n->window_relative;
+        n->window = 0;
+        n->window_relative = n->relative;
+        bool patient = n->interior_dead && n->phase_steps < PATIENCE;
+        if (slow && !patient) {
+            newton_stalled(n, tolerance);
+            return;
+        }
+    }
+    if (n->refusals >= (n->interior_dead ? 6 : 2)) {
+        newton_stalled(n, tolerance);
+    }
+}
+
+static void interior_died(Newton *n) {
+    n->interior_dead = true;
+    start_newton(n, n->best, n->best_relative < 1e-3 ? n->best_relative : 1e-3, false);
+}
+
+static void iterate_interior(Newton *n, double tolerance) {
+    n->phase_steps++;
+    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 || n->phase_steps > 60) {
+        interior_died(n);
+        return;
+    }
+    double relative;
+    kl_interior_reaction(&n->interior, &n->scaled, n->trial);
+    (void)evaluate(n, n->trial, n->trial_velocity, n->trial_natural, &relative);
+    int32_t changed = kl_semismooth_states(&n->scaled, n->trial, n->trial_velocity, n->state);
+    if (relative <= tolerance && strict_relative(n, n->trial_natural) <= STRICT) {
+        n->settled = true;
+    } else if (relative <= tolerance || (changed == 0 && relative < n->attempt_below)) {
+        n->attempt_below = 0.03 * relative;
+        start_newton(n, n->trial, relative < 1e-3 ? 1e-3 * relative : 1e-6, true);
+    }
+}
+
+static void iterate_admm(Newton *n, double tolerance) {
+    double relative;
+    bool ok = kl_admm_plus_step(&n->admm, &n->scaled);
+    (void)evaluate(n, n->admm.y, n->trial_velocity, n->trial_natural, &relative);
+    if (n->best_relative <= tolerance) {
+        n->settled = true;
+    } else if (!ok || --n->admm_left <= 0) {
+        start_newton(n, n->best, n->best_relative < 1e-3 ? n->best_relative : 1e-3, false);
+    }
+}
+
+// ---- the method --------------------------------------------------------------------------------
+
+static KlStatus lay_out(Newton *n) {
+    size_t dim = (size_t)n->scaled.dim;
+    size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
+    double **vectors[] = {&n->x, &n->velocity, &n->natural, &n->trial, &n->trial_velocity, &n->trial_natural,
+                          &n->step, &n->right, &n->best};
+    size_t count = sizeof vectors / sizeof vectors[0];
+    if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
+        return KL_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        *vectors[i] = n->memory.at + i * dim;
+    }
+    n->state = n->states.at;
+    memset(n->state, 0, branches);
+    KL_TRY(kl_interior_reserve(&n->interior, &n->scaled));
+    return kl_admm_plus_reserve(&n->admm, &n->scaled);
+}
+
+static KlStatus begin(KlRun *run) {
+    Newton *n = run->state;
+    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false));
+    KL_TRY(lay_out(n));
+    n->interior_started = n->interior_dead = n->settled = false;
+    n->admm_rounds = 0;
+    n->best_relative = INFINITY;
+    kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
+    start_newton(n, n->trial, kl_param(run, PARAM_ETA), false);
+    if (run->param[PARAM_INTERIOR] != 0.0) {
+        start_interior(n);
+    }
+    return KL_OK;
+}
+
+static void report(KlRun *run, Newton *n) {
+    KlResiduals residuals;
+    kl_scaled_to_reaction(&n->scaled, n->best, run->lambda);
+    kl_scaled_velocity(&n->scaled, n->best, n->trial_velocity);
+    for (int32_t i = 0; i < n->scaled.dim; i++) {
+        n->trial_velocity[i] *= n->scaled.unit / n->scaled.scale[i];
+    }
+    kl_problem_residuals_at(run->problem, run->lambda, n->trial_velocity, &residuals);
+    run->primal = residuals.primal;
+    run->dual = residuals.dual;
+    run->complementarity = residuals.complementarity;
+    run->penalty = n->phase == PHASE_ADMM ? n->admm.penalty : n->phase == PHASE_INTERIOR ? n->interior.tau : n->eta;
+    run->factorizations = n->scaled.factorizations;
+}
+
+static void iterate(KlRun *run) {
+    Newton *n = run->state;
+    double tolerance = run->param[KL_PARAM_TOLERANCE];
+    static void (*const phases[])(Newton *, double) = {
+        [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior, [PHASE_ADMM] = iterate_admm};
+    phases[n->phase](n, tolerance);
+    report(run, n);
+}
+
+static bool converged(const KlRun *run) {
+    const Newton *n = run->state;
+    return n->settled && n->best_relative <= run->param[KL_PARAM_TOLERANCE];
+}
+
+static void release(void *state) {
+    Newton *n = state;
+    kl_scaled_release(&n->scaled);
+    kl_interior_release(&n->interior);
+    kl_admm_plus_release(&n->admm);
+    kl_free(n->memory.at);
+    kl_free(n->states.at);
+}
+
+const KlMethod kl_method_newton_ncp = {
+    .info = {.id = "newton-ncp",
+             .title = "Newton-NCP",
+             .text = "Semismooth Newton on the natural map with proximal steps, globalised by an interior point "
+                     "method and by ADMM, on one sparse factorization.",
+             .source = "Alart and Curnier 1991; Acary et al. 2022; this project",
+             .family = "newton",
+             .de_saxce = true,
+             KL_PARAM_TABLE(params)},
+    .state_size = sizeof(Newton),
+    .begin = begin,
+    .iterate = iterate,
+    .converged = converged,
+    .release = release,
+};

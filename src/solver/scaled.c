@@ -1,0 +1,606 @@
+#include "solver/scaled.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cone/cone.h"
+#include "dual/desaxce.h"
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+void kl_scaled_release(KlScaled *s) {
+    kl_block_lu_destroy(s->lu);
+    void *buffers[] = {s->vectors.at, s->block_laws.at,   s->pattern.at,       s->offsets.at,
+                       s->rows.at,    s->delassus_values.at, s->system_values.at, s->work.at};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+        kl_free(buffers[i]);
+    }
+    *s = (KlScaled){0};
+}
+
+// ---- pattern of D by blocks --------------------------------------------------------------------
+
+// Blocks that touch each body, in compressed rows: start (body_count + 1), list (2 block_count).
+static void list_blocks_of_bodies(const KlProblem *p, int32_t *start, int32_t *list) {
+    memset(start, 0, ((size_t)p->body_count + 1) * sizeof *start);
+    for (int32_t i = 0; i < 2 * p->block_count; i++) {
+        if (p->block_body[i] >= 0) {
+            start[p->block_body[i] + 1]++;
+        }
+    }
+    for (int32_t b = 0; b < p->body_count; b++) {
+        start[b + 1] += start[b];
+    }
+    for (int32_t i = 0; i < 2 * p->block_count; i++) {
+        if (p->block_body[i] >= 0) {
+            list[start[p->block_body[i]]++] = i / 2;
+        }
+    }
+    for (int32_t b = p->body_count; b > 0; b--) {
+        start[b] = start[b - 1];
+    }
+    start[0] = 0;
+}
+
+// Block row -> block columns, the same for D as given and for its transpose (a CSR with entries
+// (block, block) possibly repeated); each fills `start` and `list`.
+typedef struct Neighbours {
+    const int32_t *start, *list;       // body form: blocks of bodies; explicit: mirrored entries
+    const int32_t *block_of;           // explicit: block of each row
+} Neighbours;
+
+static void mark_neighbour(int32_t block, int32_t row, int32_t *mark, int32_t *columns, int32_t *count) {
+    if (mark[block] != row) {
+        mark[block] = row;
+        columns[(*count)++] = block;
+    }
+}
+
+static void find_neighbours(const KlProblem *p, const Neighbours *n, int32_t block, int32_t *mark,
+                            int32_t *columns, int32_t *count) {
+    *count = 0;
+    mark_neighbour(block, block, mark, columns, count);
+    if (kl_problem_has_bodies(p)) {
+        for (int32_t side = 0; side < 2; side++) {
+            int32_t body = p->block_body[2 * block + side];
+            for (int32_t e = body >= 0 ? n->start[body] : 0; body >= 0 && e < n->start[body + 1]; e++) {
+                mark_neighbour(n->list[e], block, mark, columns, count);
+            }
+        }
+        return;
+    }
+    for (int32_t e = p->delassus_start[p->block_start[block]]; e < p->delassus_start[p->block_start[block + 1]]; e++) {
+        mark_neighbour(n->block_of[p->delassus_index[e]], block, mark, columns, count);
+    }
+    for (int32_t e = n->start[block]; e < n->start[block + 1]; e++) {
+        mark_neighbour(n->list[e], block, mark, columns, count);
+    }
+}
+
+// For each block column the block rows that hold it: D may be given with an unsymmetric pattern.
+static void mirror_entries(const KlProblem *p, const int32_t *block_of, int32_t *start, int32_t *list) {
+    memset(start, 0, ((size_t)p->block_count + 1) * sizeof *start);
+    int32_t entries = p->delassus_start[p->dim];
+    for (int32_t e = 0; e < entries; e++) {
+        start[block_of[p->delassus_index[e]] + 1]++;
+    }
+    for (int32_t b = 0; b < p->block_count; b++) {
+        start[b + 1] += start[b];
+    }
+    for (int32_t row = 0; row < p->dim; row++) {
+        for (int32_t e = p->delassus_start[row]; e < p->delassus_start[row + 1]; e++) {
+            list[start[block_of[p->delassus_index[e]]]++] = block_of[row];
+        }
+    }
+    for (int32_t b = p->block_count; b > 0; b--) {
+        start[b] = start[b - 1];
+    }
+    start[0] = 0;
+}
+
+static void sort_ascending(int32_t *list, int32_t count) {  // insertion: rows are short and nearly sorted
+    for (int32_t i = 1; i < count; i++) {
+        int32_t value = list[i], j = i;
+        for (; j > 0 && list[j - 1] > value; j--) {
+            list[j] = list[j - 1];
+        }
+        list[j] = value;
+    }
+}
+
+static bool prepare_neighbours(KlScaled *s, Neighbours *n, int32_t **mark, int32_t **columns) {
+    const KlProblem *p = s->problem;
+    size_t blocks = (size_t)p->block_count, bodies = (size_t)p->body_count, dim = (size_t)p->dim;
+    size_t entries = bodies > 0 ? 0 : (size_t)p->delassus_start[dim];
+    if (!KL_ROOM(s->work, 5 * blocks + bodies + dim + entries + 2)) {
+        return false;
+    }
+    *mark = s->work.at;
+    *columns = *mark + blocks;
+    int32_t *block_of = *columns + blocks, *start = block_of + dim, *list;
+    for (size_t b = 0; b < blocks; b++) {
+        (*mark)[b] = -1;
+    }
+    if (bodies > 0) {
+        list = start + bodies + 1;
+        list_blocks_of_bodies(p, start, list);
+    } else {
+        list = start + blocks + 1;
+        for (int32_t b = 0; b < p->block_count; b++) {
+            for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
+                block_of[row] = b;
+            }
+        }
+        mirror_entries(p, block_of, start, list);
+    }
+    *n = (Neighbours){start, list, block_of};
+    return true;
+}
+
+static void find_transposes(KlBlockMatrix *m, int32_t *transpose, int32_t *next) {
+    for (int32_t b = 0; b < m->block_count; b++) {
+        next[b] = m->row_start[b];
+    }
+    for (int32_t b = 0; b < m->block_count; b++) {  // rows ascend, so mirrored entries come in order
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            transpose[e] = next[m->column[e]]++;
+        }
+    }
+}
+
+static KlStatus make_pattern(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    Neighbours n;
+    int32_t *mark, *columns, count;
+    if (!prepare_neighbours(s, &n, &mark, &columns)) {
+        return KL_ERR_MEMORY;
+    }
+    size_t blocks = (size_t)p->block_count, entries = 0;
+    s->pattern.used = 0;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        find_neighbours(p, &n, b, mark, columns, &count);
+        entries += (size_t)count;
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        mark[b] = -1;
+    }
+    if (!KL_ROOM(s->pattern, blocks + 1 + 2 * entries) || !KL_ROOM(s->offsets, entries)) {
+        return KL_ERR_MEMORY;
+    }
+    int32_t *row_start = s->pattern.at, *column = row_start + blocks + 1, *transpose = column + entries;
+    size_t used = 0;
+    int32_t e = 0;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        row_start[b] = e;
+        find_neighbours(p, &n, b, mark, column + e, &count);
+        sort_ascending(column + e, count);
+        for (int32_t end = e + count; e < end; e++) {
+            s->offsets.at[e] = used;
+            used += (size_t)kl_block_rows(p, b) * (size_t)kl_block_rows(p, column[e]);
+        }
+    }
+    row_start[blocks] = e;
+    if (!KL_ROOM(s->delassus_values, used) || !KL_ROOM(s->system_values, used)) {
+        return KL_ERR_MEMORY;
+    }
+    s->delassus = (KlBlockMatrix){p->block_count, p->block_start, row_start, column, transpose,
+                                  s->offsets.at,  s->delassus_values.at};
+    find_transposes(&s->delassus, transpose, columns);
+    s->system = s->delassus;
+    s->system.values = s->system_values.at;
+    memset(s->delassus.values, 0, used * sizeof *s->delassus.values);
+    return KL_OK;
+}
+
+// ---- values of D -------------------------------------------------------------------------------
+
+// Scaled rows p J and p J M^-1 of the body form, twelve and twelve.
+static bool scale_rows(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    if (!KL_ROOM(s->rows, 24 * (size_t)p->dim)) {
+        return false;
+    }
+    for (int32_t b = 0; b < p->block_count; b++) {
+        for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
+            const double *jacobian = p->jacobian + 12 * (size_t)row;
+            double *scaled = s->rows.at + 24 * (size_t)row, *divided = scaled + 12;
+            for (int32_t side = 0; side < 2; side++) {
+                int32_t body = p->block_body[2 * b + side];
+                if (body < 0) {
+                    memset(scaled + 6 * side, 0, 6 * sizeof *scaled);
+                    memset(divided + 6 * side, 0, 6 * sizeof *divided);
+                    continue;
+                }
+                const double *inverse = p->inverse_inertia + 9 * (size_t)body;
+                for (int32_t k = 0; k < 6; k++) {
+                    scaled[6 * side + k] = s->scale[row] * jacobian[6 * side + k];
+                }
+                const double *turn = scaled + 6 * side + 3;
+                for (int32_t k = 0; k < 3; k++) {
+                    divided[6 * side + k] = p->inverse_mass[body] * scaled[6 * side + k];
+                    divided[6 * side + 3 + k] =
+                        inverse[3 * k] * turn[0] + inverse[3 * k + 1] * turn[1] + inverse[3 * k + 2] * turn[2];
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static double dot6(const double a[6], const double b[6]) {
+    return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) + (a[4] * b[4] + a[5] * b[5]);
+}
+
+static void fill_from_bodies(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    const KlBlockMatrix *m = &s->delassus;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t c = m->column[e];
+            for (int32_t side = 0; side < 4; side++) {
+                int32_t body = p->block_body[2 * b + side / 2];
+                if (body < 0 || p->block_body[2 * c + side % 2] != body) {
+                    continue;
+                }
+                double *to = m->values + m->offset[e];
+                for (int32_t i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+                    const double *left = s->rows.at + 24 * (size_t)i + 6 * (side / 2);
+                    for (int32_t j = p->block_start[c]; j < p->block_start[c + 1]; j++) {
+                        *to++ += dot6(left, s->rows.at + 24 * (size_t)j + 12 + 6 * (side % 2));
+                    }
+                }
+            }
+        }
+    }
+}
+
+static void fill_from_entries(KlScaled *s, int32_t *entry_of) {
+    const KlProblem *p = s->problem;
+    const KlBlockMatrix *m = &s->delassus;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            for (int32_t row = p->block_start[m->column[e]]; row < p->block_start[m->column[e] + 1]; row++) {
+                entry_of[row] = e;
+            }
+        }
+        int32_t first = p->block_start[b];
+        for (int32_t row = first; row < p->block_start[b + 1]; row++) {
+            for (int32_t k = p->delassus_start[row]; k < p->delassus_start[row + 1]; k++) {
+                int32_t j = p->delassus_index[k], e = entry_of[j], c = m->column[e];
+                size_t columns = (size_t)kl_block_rows(p, c);
+                m->values[m->offset[e] + (size_t)(row - first) * columns + (size_t)(j - p->block_start[c])] +=
+                    s->scale[row] * p->delassus_value[k] * s->scale[j];
+            }
+        }
+    }
+}
+
+// Diagonal block entry, softening added; returns whether D is symmetric to rounding.
+static bool finish_values(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    const KlBlockMatrix *m = &s->delassus;
+    bool symmetric = true;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        int32_t rows = kl_block_rows(p, b);
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t columns = kl_block_rows(p, m->column[e]);
+            double *here = m->values + m->offset[e];
+            const double *there = m->values + m->offset[m->transpose[e]];
+            for (int32_t i = 0; i < rows && m->column[e] >= b; i++) {
+                for (int32_t j = 0; j < columns; j++) {
+                    double gap = fabs(here[i * columns + j] - there[j * rows + i]);
+                    symmetric = symmetric && gap <= 1e-13;  // of the unit diagonal: a few hundred roundings
+                }
+            }
+            for (int32_t i = 0; i < rows && m->column[e] == b; i++) {
+                int32_t row = p->block_start[b] + i;
+                here[i * rows + i] += s->scale[row] * p->softening[row] * s->scale[row];
+            }
+        }
+    }
+    return symmetric;
+}
+
+// ---- taking the problem in ---------------------------------------------------------------------
+
+static bool lay_out(KlScaled *s) {
+    size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
+    if (!KL_ROOM(s->vectors, 6 * dim) || !KL_ROOM(s->block_laws, 2 * limits + 18 * contacts)) {
+        return false;
+    }
+    double *at = s->vectors.at;
+    double **vectors[] = {&s->scale, &s->report_scale, &s->free_velocity, &s->lambda, &s->product, &s->residual};
+    for (size_t i = 0; i < 6; i++, at += dim) {
+        *vectors[i] = at;
+    }
+    at = s->block_laws.at;
+    s->laws = (KlLaws){0.0, at, at + limits, at + 2 * limits, at + 2 * limits + 9 * contacts};
+    return true;
+}
+
+static void choose_scale(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    kl_problem_diagonal(p, s->product);
+    kl_problem_scale(p, s->report_scale);
+    double largest = 0.0;
+    s->report_size = DBL_MIN;
+    for (int32_t i = 0; i < s->dim; i++) {
+        bool own = i < s->first_limit && s->product[i] > 0.0;
+        s->scale[i] = sqrt(own ? 1.0 / s->product[i] : s->report_scale[i]);
+        s->free_velocity[i] = s->scale[i] * p->free_velocity[i];
+        largest = larger(largest, fabs(s->free_velocity[i]));
+        s->report_size = larger(s->report_size, s->report_scale[i] * fabs(p->free_velocity[i]));
+    }
+    s->unit = largest > 0.0 ? largest : 1.0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        s->free_velocity[i] /= s->unit;
+    }
+}
+
+KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky) {
+    if (s->lu == NULL) {
+        KL_TRY(kl_block_lu_create(&s->lu));
+    }
+    s->problem = problem;
+    s->dim = problem->dim;
+    s->first_limit = kl_first_limit_row(problem);
+    s->first_contact = kl_first_contact_row(problem);
+    s->limits = problem->limit_count;
+    s->contacts = problem->contact_count;
+    s->factorizations = 0;
+    if (!lay_out(s)) {
+        return KL_ERR_MEMORY;
+    }
+    choose_scale(s);
+    KL_TRY(make_pattern(s));
+    if (kl_problem_has_bodies(problem)) {
+        if (!scale_rows(s)) {
+            return KL_ERR_MEMORY;
+        }
+        fill_from_bodies(s);
+    } else {
+        fill_from_entries(s, s->work.at);
+    }
+    s->symmetric = finish_values(s);
+    return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric);
+}
+
+// ---- products ----------------------------------------------------------------------------------
+
+void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x) {
+    for (int32_t i = 0; i < s->dim; i++) {
+        x[i] = lambda[i] / (s->scale[i] * s->unit);
+    }
+}
+
+void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda) {
+    for (int32_t i = 0; i < s->dim; i++) {
+        lambda[i] = s->scale[i] * s->unit * x[i];
+    }
+}
+
+static void multiply_block(const double *a, int32_t rows, int32_t columns, const double *x, double *y) {
+    if (rows == 3 && columns == 3) {
+        y[0] += a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
+        y[1] += a[3] * x[0] + a[4] * x[1] + a[5] * x[2];
+        y[2] += a[6] * x[0] + a[7] * x[1] + a[8] * x[2];
+        return;
+    }
+    for (int32_t i = 0; i < rows; i++, a += columns) {
+        double sum = 0.0;
+        for (int32_t j = 0; j < columns; j++) {
+            sum += a[j] * x[j];
+        }
+        y[i] += sum;
+    }
+}
+
+static void multiply_blocks(const KlBlockMatrix *m, const double *x, double *product) {
+    const int32_t *start = m->block_start;
+    for (int32_t b = 0; b < m->block_count; b++) {
+        int32_t rows = start[b + 1] - start[b];
+        double *y = product + start[b];
+        memset(y, 0, (size_t)rows * sizeof *y);
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t c = m->column[e];
+            multiply_block(m->values + m->offset[e], rows, start[c + 1] - start[c], x + start[c], y);
+        }
+    }
+}
+
+// Through the bodies where there are any: J M^-1 J^T keeps small sums of large forces that D has lost.
+void kl_scaled_multiply(KlScaled *s, const double *x, double *product) {
+    if (!kl_problem_has_bodies(s->problem)) {
+        multiply_blocks(&s->delassus, x, product);
+        return;
+    }
+    for (int32_t i = 0; i < s->dim; i++) {
+        s->lambda[i] = s->scale[i] * x[i];
+    }
+    kl_problem_multiply(s->problem, s->lambda, product);
+    for (int32_t i = 0; i < s->dim; i++) {
+        product[i] *= s->scale[i];
+    }
+}
+
+void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity) {
+    kl_scaled_multiply(s, x, velocity);
+    for (int32_t i = 0; i < s->dim; i++) {
+        velocity[i] += s->free_velocity[i];
+    }
+}
+
+// ---- natural map -------------------------------------------------------------------------------
+
+void kl_scaled_project(const KlScaled *s, double *x) {
+    kl_project_orthant(x + s->first_limit, s->limits);
+    for (int32_t k = 0; k < s->contacts; k++) {
+        kl_project_coulomb(s->problem->friction[k], x + s->first_contact + 3 * k);
+    }
+}
+
+double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        natural[i] = x[i] - velocity[i];
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        int32_t row = s->first_contact + 3 * k;
+        natural[row + 2] -= kl_desaxce_normal(s->problem->friction[k], velocity + row);
+    }
+    kl_scaled_project(s, natural);
+    for (int32_t i = 0; i < s->dim; i++) {
+        natural[i] = x[i] - natural[i];
+        sum += natural[i] * natural[i];
+    }
+    return sqrt(sum);
+}
+
+double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural) {
+    double largest = 0.0, size = 0.0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        double weight = i < s->first_limit ? s->report_scale[i] / s->scale[i] : s->scale[i];
+        double error = fabs(weight * natural[i]);
+        largest = error > largest || isnan(error) ? error : largest;
+        size = larger(size, fabs(s->scale[i] * x[i]));
+    }
+    return largest / larger(size, s->report_size / s->unit);
+}
+
+// ---- linear systems ----------------------------------------------------------------------------
+
+static void take_block(const double *take, const double *from, int32_t columns, double *to) {  // 3 x columns
+    for (int32_t i = 0; i < 3; i++, take += 3) {
+        for (int32_t j = 0; j < columns; j++) {
+            *to++ = take[0] * from[j] + take[1] * from[columns + j] + take[2] * from[2 * columns + j];
+        }
+    }
+}
+
+static bool is_identity(const double a[9]) {
+    return a[0] == 1.0 && a[4] == 1.0 && a[8] == 1.0 && a[1] == 0.0 && a[2] == 0.0 && a[3] == 0.0 &&
+           a[5] == 0.0 && a[6] == 0.0 && a[7] == 0.0;
+}
+
+static size_t row_values(const KlBlockMatrix *m, int32_t b, size_t *first) {  // entries of one block row
+    int32_t last = m->row_start[b + 1] - 1, c = m->column[last];
+    size_t rows = (size_t)(m->block_start[b + 1] - m->block_start[b]);
+    *first = m->offset[m->row_start[b]];
+    return m->offset[last] + rows * (size_t)(m->block_start[c + 1] - m->block_start[c]) - *first;
+}
+
+static double *diagonal_block(const KlBlockMatrix *m, int32_t b) {
+    int32_t low = m->row_start[b], high = m->row_start[b + 1];
+    while (m->column[low] != b) {
+        int32_t middle = low + (high - low) / 2;
+        if (m->column[middle] <= b) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return m->values + m->offset[low];
+}
+
+static void add_diagonal(double *block, int32_t rows, double shift) {
+    for (int32_t i = 0; i < rows; i++) {
+        block[i * rows + i] += shift;
+    }
+}
+
+static void form_contact_row(KlScaled *s, int32_t b, int32_t contact) {
+    const KlBlockMatrix *m = &s->system;
+    const double *take = s->laws.contact_take + 9 * (size_t)contact;
+    const double *add = s->laws.contact_add + 9 * (size_t)contact;
+    size_t first, count = row_values(m, b, &first);
+    if (is_identity(take)) {
+        memcpy(m->values + first, s->delassus.values + first, count * sizeof *m->values);
+    } else {
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t c = m->column[e], columns = m->block_start[c + 1] - m->block_start[c];
+            take_block(take, s->delassus.values + m->offset[e], columns, m->values + m->offset[e]);
+        }
+    }
+    double *diagonal = diagonal_block(m, b);
+    for (int32_t i = 0; i < 9; i++) {
+        diagonal[i] += add[i];
+    }
+}
+
+static void form_system(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    const KlBlockMatrix *m = &s->system;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        KlBlockKind kind = kl_block_kind(p, b);
+        if (kind == KL_BLOCK_CONTACT) {
+            form_contact_row(s, b, kl_block_contact(p, b));
+            continue;
+        }
+        int32_t limit = b - p->joint_count;
+        double take = kind == KL_BLOCK_LIMIT ? s->laws.limit_take[limit] : 1.0;
+        double add = kind == KL_BLOCK_LIMIT ? s->laws.limit_add[limit] : s->laws.joint_shift;
+        size_t first, count = row_values(m, b, &first);
+        for (size_t i = 0; i < count; i++) {
+            m->values[first + i] = take * s->delassus.values[first + i];
+        }
+        add_diagonal(diagonal_block(m, b), kl_block_rows(p, b), add);
+    }
+}
+
+bool kl_scaled_factor(KlScaled *s) {
+    form_system(s);
+    s->factorizations++;
+    return kl_block_lu_factor(s->lu, &s->system);
+}
+
+// product = (T D + A) x
+static void apply_system(KlScaled *s, const double *x, double *product) {
+    const KlLaws *laws = &s->laws;
+    kl_scaled_multiply(s, x, product);
+    for (int32_t i = 0; i < s->first_limit; i++) {
+        product[i] += laws->joint_shift * x[i];
+    }
+    for (int32_t k = 0; k < s->limits; k++) {
+        int32_t row = s->first_limit + k;
+        product[row] = laws->limit_take[k] * product[row] + laws->limit_add[k] * x[row];
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        const double *t = laws->contact_take + 9 * (size_t)k, *a = laws->contact_add + 9 * (size_t)k;
+        double *y = product + s->first_contact + 3 * k;
+        const double *z = x + s->first_contact + 3 * k;
+        double v[3] = {y[0], y[1], y[2]};
+        for (int32_t i = 0; i < 3; i++, t += 3, a += 3) {
+            y[i] = (t[0] * v[0] + t[1] * v[1] + t[2] * v[2]) + (a[0] * z[0] + a[1] * z[1] + a[2] * z[2]);
+        }
+    }
+}
+
+void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *x) {
+    memcpy(x, b, (size_t)s->dim * sizeof *x);
+    kl_block_lu_solve(s->lu, x);
+    for (int32_t round = 0; round < refinements; round++) {
+        apply_system(s, x, s->product);
+        for (int32_t i = 0; i < s->dim; i++) {
+            s->residual[i] = b[i] - s->product[i];
+        }
+        kl_block_lu_solve(s->lu, s->residual);
+        for (int32_t i = 0; i < s->dim; i++) {
+            x[i] += s->residual[i];
+        }
+    }
+}
+
+bool kl_scaled_factor_shifted(KlScaled *s, double shift) {
+    const KlBlockMatrix *m = &s->system;
+    for (int32_t b = 0; b < m->block_count; b++) {
+        size_t first, count = row_values(m, b, &first);
+        memcpy(m->values + first, s->delassus.values + first, count * sizeof *m->values);
+        add_diagonal(diagonal_block(m, b), m->block_start[b + 1] - m->block_start[b], shift);
+    }
+    s->factorizations++;
+    return kl_block_lu_factor(s->lu, m);
+}
+
+void kl_scaled_solve_shifted(KlScaled *s, double *x) { kl_block_lu_solve(s->lu, x); }

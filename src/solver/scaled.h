@@ -1,0 +1,75 @@
+// The problem in units of its own, for our second-order and preconditioned solvers: every row is scaled
+// so that D has a unit diagonal (contacts and limits: by the largest entry of the block, so that cones
+// stay cones), and v_f so that its largest entry is 1. One residual, one tolerance then fit all units.
+//
+//   lambda = unit p x      D <- p D p      v_f <- p v_f / unit      p_i = 1 / sqrt(diag D)
+//
+// The linear systems of all our solvers have the form (T D + A) dx = b with small blocks T, A on the
+// diagonal (the laws of the contacts, linearised); they are factored sparsely (math/block_lu.h).
+#ifndef KL_SOLVER_SCALED_H
+#define KL_SOLVER_SCALED_H
+
+#include "base/buffer.h"
+#include "dual/problem.h"
+#include "math/block_lu.h"
+
+// Linearised laws: rows T D + A of each block. Joints: T = 1, A = joint_shift 1.
+typedef struct KlLaws {
+    double joint_shift;
+    double *limit_take, *limit_add;      // (limit_count)
+    double *contact_take, *contact_add;  // (contact_count x 9) row-major
+} KlLaws;
+
+typedef struct KlScaled {
+    const KlProblem *problem;
+    int32_t dim, first_limit, first_contact;  // rows
+    int32_t limits, contacts;
+    double unit;            // of x
+    bool symmetric;         // D, to rounding
+    double *scale;          // (dim) p
+    double *report_scale;   // (dim) S of r_nat_rel
+    double *free_velocity;  // (dim) scaled v_f
+    double *lambda;         // (dim) scratch: unscaled
+    double *product;        // (dim) scratch
+    double *residual;       // (dim) scratch
+    double report_size;     // |S v_f| of r_nat_rel
+    KlLaws laws;            // of the next factorization
+    KlBlockMatrix delassus; // scaled D
+    KlBlockMatrix system;   // T D + A on the same pattern
+    KlBlockLu *lu;
+    int32_t factorizations;
+
+    KL_BUFFER(double) vectors;
+    KL_BUFFER(double) block_laws;
+    KL_BUFFER(int32_t) pattern;
+    KL_BUFFER(size_t) offsets;
+    KL_BUFFER(double) delassus_values;
+    KL_BUFFER(double) system_values;
+    KL_BUFFER(double) rows;   // body form: scaled J and J M^-1
+    KL_BUFFER(int32_t) work;
+} KlScaled;
+
+// Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
+KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky);
+void kl_scaled_release(KlScaled *s);
+
+void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x);
+void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda);
+void kl_scaled_multiply(KlScaled *s, const double *x, double *product);   // D x
+void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity);  // D x + v_f
+void kl_scaled_project(const KlScaled *s, double *x);                     // P_K in place
+
+// natural = x - P_K(x - v_hat) (dim); returns its L2 norm. Velocity belongs to x.
+double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural);
+// r_nat_rel of lambda(x) from the scaled natural map.
+double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural);
+
+// Factors T D + A of s->laws. False when it is singular to working precision.
+bool kl_scaled_factor(KlScaled *s);
+// Solves (T D + A) x = b; `refinements` times with the residual of the true operator.
+void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *x);
+// Factors D + shift 1 (Cholesky where the problem was taken in so) and solves in place.
+bool kl_scaled_factor_shifted(KlScaled *s, double shift);
+void kl_scaled_solve_shifted(KlScaled *s, double *x);
+
+#endif
