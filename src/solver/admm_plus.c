@@ -44,9 +44,9 @@ static void restart(KlAdmmPlus *a) {
     a->iteration = 0;
 }
 
-void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start) {
+void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start, double penalty) {
     size_t bytes = (size_t)s->dim * sizeof *start;
-    a->penalty = 1.0;
+    a->penalty = penalty;
     a->relaxation = 1.6;
     a->proximal = 1e-6;
     a->accelerate = a->adapt = true;

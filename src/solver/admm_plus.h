@@ -29,8 +29,8 @@ typedef struct KlAdmmPlus {
 
 KlStatus kl_admm_plus_reserve(KlAdmmPlus *a, const KlScaled *s);
 void kl_admm_plus_release(KlAdmmPlus *a);
-// From y = start (dim, scaled), z = v_hat of it where that is in K*. Sets defaults: rho 1, omega 1.6, all on.
-void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start);
+// From y = start (dim, scaled), z = v_hat of it. Sets defaults: omega 1.6, eta 1e-6, all on.
+void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start, double penalty);
 // One iteration. False when the factorization fails.
 bool kl_admm_plus_step(KlAdmmPlus *a, KlScaled *s);
 

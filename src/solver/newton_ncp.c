@@ -36,7 +36,7 @@ static const KlParam params[] = {
      KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
     {"eta", "First proximal term", "",
      "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL,
-     1e-10, 1e-13, 1.0, true, NULL},
+     1e-8, 1e-13, 1.0, true, NULL},
     {"interior", "Interior point first", "",
      "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL,
      0.0, 0.0, 1.0, false, NULL},
@@ -46,6 +46,8 @@ typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_ADMM } Phase;
 
 static const double ETA_LEAST = 1e-13;  // a few hundred roundings of the unit diagonal
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
+static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
+static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
 static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
 enum { WINDOW = 3, PATIENCE = 10, ADMM_ROUND = 100 };
 
@@ -124,7 +126,7 @@ static void start_admm(Newton *n) {
     n->phase = PHASE_ADMM;
     n->admm_rounds++;
     n->admm_left = ADMM_ROUND * (n->admm_rounds < 5 ? n->admm_rounds : 5);
-    kl_admm_plus_start(&n->admm, &n->scaled, n->best);
+    kl_admm_plus_start(&n->admm, &n->scaled, n->best, 1.0);
 }
 
 static void newton_stalled(Newton *n, double tolerance) {
@@ -167,9 +169,10 @@ static bool newton_step(Newton *n) {
         kl_scaled_solve(s, n->right, 1, n->step);
         static const double lengths[] = {1.0, 0.5, 0.25, 0.1};
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+            double before = n->merit;
             if (take(n, lengths[i])) {
-                n->eta = i == 0 ? n->eta * ETA_LOWER : n->eta;
-                n->eta = n->eta < ETA_LEAST ? ETA_LEAST : n->eta;
+                bool lower = i == 0 && n->merit > GOOD_DROP * before && n->eta * ETA_LOWER >= ETA_LEAST;
+                n->eta = lower ? n->eta * ETA_LOWER : n->eta;
                 return true;
             }
         }
@@ -223,7 +226,7 @@ static void iterate_interior(Newton *n, double tolerance) {
         n->settled = true;
     } else if (relative <= tolerance || (changed == 0 && relative < n->attempt_below)) {
         n->attempt_below = 0.03 * relative;
-        start_newton(n, n->trial, relative < 1e-3 ? 1e-3 * relative : 1e-6, true);
+        start_newton(n, n->trial, relative < 1e-2 ? 1e-3 * relative : 1e-5, true);
     }
 }
 
@@ -275,8 +278,11 @@ static KlStatus begin(KlRun *run) {
 
 static void report(KlRun *run, Newton *n) {
     KlResiduals residuals;
-    kl_scaled_to_reaction(&n->scaled, n->best, run->lambda);
-    kl_scaled_velocity(&n->scaled, n->best, n->trial_velocity);
+    // In ADMM's rounds the iterate moves on while the best point rests; the last word is the best point's.
+    bool last = n->settled || run->iteration >= kl_param_int(run, KL_PARAM_MAX_ITERATIONS);
+    const double *x = n->phase == PHASE_ADMM && !last ? n->admm.y : n->best;
+    kl_scaled_to_reaction(&n->scaled, x, run->lambda);
+    kl_scaled_velocity(&n->scaled, x, n->trial_velocity);
     for (int32_t i = 0; i < n->scaled.dim; i++) {
         n->trial_velocity[i] *= n->scaled.unit / n->scaled.scale[i];
     }
@@ -290,7 +296,7 @@ static void report(KlRun *run, Newton *n) {
 
 static void iterate(KlRun *run) {
     Newton *n = run->state;
-    double tolerance = run->param[KL_PARAM_TOLERANCE];
+    double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
     static void (*const phases[])(Newton *, double) = {
         [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior, [PHASE_ADMM] = iterate_admm};
     phases[n->phase](n, tolerance);

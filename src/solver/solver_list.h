@@ -12,4 +12,6 @@
     SOLVER(admm_ccp)           \
     SOLVER(admm_ncp_fp)        \
     SOLVER(admm_ncp_la)        \
-    SOLVER(admm_ncp_sa)
+    SOLVER(admm_ncp_sa)        \
+    SOLVER(admm_ncp_plus)      \
+    SOLVER(newton_ncp)
