@@ -99,6 +99,7 @@ const KlMethod kl_method_admm_ncp_plus = {
              .text = "Preconditioned, over-relaxed, adaptive and accelerated proximal ADMM with sparse factors.",
              .source = "Boyd et al. 2011; Zhang et al. 2020 (Anderson acceleration with restart); this project",
              .family = "admm",
+             .solves = "ncp",
              .de_saxce = true,
              KL_PARAM_TABLE(params)},
     .state_size = sizeof(AdmmNcpPlus),

@@ -60,7 +60,8 @@ typedef struct Newton {
     double *x, *velocity, *natural;                    // (dim) present point of the Newton phase
     double *trial, *trial_velocity, *trial_natural;    // (dim)
     double *step, *right;                              // (dim)
-    double *best;                                      // (dim) by r_nat_rel
+    double *best;                                      // (dim) in K, least r_nat_rel
+    double *inside, *inside_velocity, *inside_natural; // (dim) scratch
     uint8_t *state;                                    // (limits + contacts) branches
     double merit, relative, best_relative;
     double eta;
@@ -75,13 +76,27 @@ typedef struct Newton {
 
 // ---- points ------------------------------------------------------------------------------------
 
+// Remembers the projection of x on K, what is handed out, when its own r_nat_rel is the least so far.
+static void keep_best(Newton *n, const double *x) {
+    KlScaled *s = &n->scaled;
+    size_t bytes = (size_t)s->dim * sizeof *x;
+    memcpy(n->inside, x, bytes);
+    kl_scaled_project(s, n->inside);
+    kl_scaled_velocity(s, n->inside, n->inside_velocity);
+    (void)kl_scaled_natural(s, n->inside, n->inside_velocity, n->inside_natural);
+    double relative = kl_scaled_natural_relative(s, n->inside, n->inside_natural);
+    if (relative < n->best_relative) {
+        n->best_relative = relative;
+        memcpy(n->best, n->inside, bytes);
+    }
+}
+
 static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
     kl_scaled_velocity(&n->scaled, x, velocity);
     double merit = kl_scaled_natural(&n->scaled, x, velocity, natural);
     *relative = kl_scaled_natural_relative(&n->scaled, x, natural);
     if (*relative < n->best_relative) {
-        n->best_relative = *relative;
-        memcpy(n->best, x, (size_t)n->scaled.dim * sizeof *x);
+        keep_best(n, x);
     }
     return merit;
 }
@@ -247,7 +262,8 @@ static KlStatus lay_out(Newton *n) {
     size_t dim = (size_t)n->scaled.dim;
     size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
     double **vectors[] = {&n->x, &n->velocity, &n->natural, &n->trial, &n->trial_velocity, &n->trial_natural,
-                          &n->step, &n->right, &n->best};
+                          &n->step, &n->right, &n->best, &n->inside, &n->inside_velocity,
+                          &n->inside_natural};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
         return KL_ERR_MEMORY;
@@ -324,6 +340,7 @@ const KlMethod kl_method_newton_ncp = {
                      "method and by ADMM, on one sparse factorization.",
              .source = "Alart and Curnier 1991; Acary et al. 2022; this project",
              .family = "newton",
+             .solves = "ncp",
              .de_saxce = true,
              KL_PARAM_TABLE(params)},
     .state_size = sizeof(Newton),
