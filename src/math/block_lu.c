@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "math/ordering.h"
 
+enum { TREE_ARRAYS = 9, WORK_ARRAYS = TREE_ARRAYS + 3 };  // ints per block during analysis
 enum { PANEL = 8 };  // pivots eliminated together: their rows stay in cache while the rest is updated
 
 typedef struct Front {
@@ -77,6 +78,16 @@ void kl_block_lu_destroy(KlBlockLu *lu) {
     kl_free(lu);
 }
 
+KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t entries) {
+    size_t n = (size_t)rows, b = (size_t)blocks, squares = b * b;
+    bool ok = KL_ROOM(lu->pattern, 2 * (b + 1) + entries) && KL_ROOM(lu->ints, WORK_ARRAYS * b) &&
+              KL_ROOM(lu->structure, squares + b) && KL_ROOM(lu->block_rows, squares) &&
+              KL_ROOM(lu->scalar_rows, b * n) && KL_ROOM(lu->front, b) && KL_ROOM(lu->plan, entries + 2) &&
+              KL_ROOM(lu->run, squares) && KL_ROOM(lu->factor, n * n) && KL_ROOM(lu->dense, n * n) &&
+              KL_ROOM(lu->stack, 2 * n * n) && KL_ROOM(lu->vector, 2 * n) && KL_ROOM(lu->exchange, n);
+    return ok ? kl_ordering_reserve(&lu->ordering, blocks, entries, rows) : KL_ERR_MEMORY;
+}
+
 size_t kl_block_lu_nonzeros(const KlBlockLu *lu) { return lu->factor.used; }
 double kl_block_lu_flops(const KlBlockLu *lu) { return lu->flops; }
 
@@ -114,7 +125,6 @@ static int32_t block_rows(const KlBlockMatrix *m, int32_t b) { return m->block_s
 typedef struct Tree {
     int32_t *parent, *ancestor, *child, *sibling, *stack, *mark, *begin, *count, *weight;
 } Tree;
-enum { TREE_ARRAYS = 9 };
 
 // Elimination tree of the permuted pattern (Liu, 1990), with path compression.
 static void elimination_tree(const KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
@@ -451,7 +461,7 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
     lu->blocks = matrix->block_count;
     lu->rows = matrix->block_start[matrix->block_count];
     size_t blocks = (size_t)lu->blocks;
-    if (!keep_pattern(lu, matrix) || !KL_ROOM(lu->ints, (TREE_ARRAYS + 3) * blocks)) {
+    if (!keep_pattern(lu, matrix) || !KL_ROOM(lu->ints, WORK_ARRAYS * blocks)) {
         return KL_ERR_MEMORY;
     }
     int32_t *ints = lu->ints.at;

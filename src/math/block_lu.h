@@ -25,6 +25,8 @@ typedef struct KlBlockLu KlBlockLu;
 KlStatus kl_block_lu_create(KlBlockLu **lu);
 void kl_block_lu_destroy(KlBlockLu *lu);
 
+// Room for any matrix of this many rows, blocks and entries (block_count^2 covers all), as if it were dense.
+KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t entries);
 // Orders and lays out for this pattern; cheap when it is the last one. KL_ERR_MEMORY.
 KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric);
 // False when a pivot vanishes, or is not positive when symmetric. No allocation.

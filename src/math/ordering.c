@@ -56,6 +56,12 @@ static int32_t total_rows(const KlGraph *g) {
 
 enum { VERTEX_ARRAYS = 19 };
 
+KlStatus kl_ordering_reserve(KlOrderingWork *work, int32_t count, size_t entries, int32_t rows) {
+    size_t vertices = (size_t)count;
+    KL_TRY(grow(&work->memory, &work->capacity, VERTEX_ARRAYS * vertices + entries + (size_t)rows + 2));
+    return grow(&work->pool, &work->pool_capacity, 2 * vertices * vertices);
+}
+
 static KlStatus lay_out(const KlGraph *g, KlOrderingWork *work, Quotient *q) {
     size_t count = (size_t)g->count, edges = (size_t)g->start[g->count];
     int32_t rows = total_rows(g);

@@ -20,6 +20,7 @@ typedef struct KlOrderingWork {
     size_t capacity, pool_capacity;  // entries
 } KlOrderingWork;
 
+KlStatus kl_ordering_reserve(KlOrderingWork *work, int32_t count, size_t entries, int32_t rows);
 // order (count): the vertex eliminated first, second ... KL_ERR_MEMORY.
 KlStatus kl_minimum_degree(const KlGraph *graph, KlOrderingWork *work, int32_t *order);
 void kl_ordering_release(KlOrderingWork *work);

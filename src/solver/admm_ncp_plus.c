@@ -43,16 +43,28 @@ typedef struct AdmmNcpPlus {
     double relative;
 } AdmmNcpPlus;
 
-static KlStatus begin(KlRun *run) {
-    AdmmNcpPlus *n = run->state;
-    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, true));
+static KlStatus lay_out(AdmmNcpPlus *n) {
     size_t dim = (size_t)n->scaled.dim;
     if (!KL_ROOM(n->memory, 2 * dim)) {
         return KL_ERR_MEMORY;
     }
     n->velocity = n->memory.at;
     n->natural = n->memory.at + dim;
-    KL_TRY(kl_admm_plus_reserve(&n->admm, &n->scaled));
+    return kl_admm_plus_reserve(&n->admm, &n->scaled);
+}
+
+static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
+    (void)param;
+    AdmmNcpPlus *n = state;
+    if (kl_scaled_reserve(&n->scaled, capacity) != KL_OK || lay_out(n) != KL_OK) {
+        arena->failed = true;
+    }
+}
+
+static KlStatus begin(KlRun *run) {
+    AdmmNcpPlus *n = run->state;
+    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, true));
+    KL_TRY(lay_out(n));
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->natural);
     kl_admm_plus_start(&n->admm, &n->scaled, n->natural, run->param[PARAM_RHO]);
     n->admm.relaxation = run->param[PARAM_OMEGA];
@@ -103,6 +115,7 @@ const KlMethod kl_method_admm_ncp_plus = {
              .de_saxce = true,
              KL_PARAM_TABLE(params)},
     .state_size = sizeof(AdmmNcpPlus),
+    .reserve = reserve,
     .begin = begin,
     .iterate = iterate,
     .converged = converged,

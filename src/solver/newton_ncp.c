@@ -277,6 +277,14 @@ static KlStatus lay_out(Newton *n) {
     return kl_admm_plus_reserve(&n->admm, &n->scaled);
 }
 
+static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
+    (void)param;
+    Newton *n = state;
+    if (kl_scaled_reserve(&n->scaled, capacity) != KL_OK || lay_out(n) != KL_OK) {
+        arena->failed = true;
+    }
+}
+
 static KlStatus begin(KlRun *run) {
     Newton *n = run->state;
     KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false));
@@ -344,6 +352,7 @@ const KlMethod kl_method_newton_ncp = {
              .de_saxce = true,
              KL_PARAM_TABLE(params)},
     .state_size = sizeof(Newton),
+    .reserve = reserve,
     .begin = begin,
     .iterate = iterate,
     .converged = converged,

@@ -320,6 +320,27 @@ static bool lay_out(KlScaled *s) {
     return true;
 }
 
+KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
+    size_t dim = (size_t)capacity->dim, blocks = (size_t)capacity->block_count;
+    size_t bodies = (size_t)capacity->size.body_count, entries = blocks * blocks;
+    if (s->lu == NULL) {
+        KL_TRY(kl_block_lu_create(&s->lu));
+    }
+    s->dim = capacity->dim;
+    s->limits = capacity->size.limit_count;
+    s->contacts = capacity->size.contact_count;
+    if (!lay_out(s) || !KL_ROOM(s->work, 5 * blocks + bodies + dim + (size_t)capacity->size.nonzeros + 2) ||
+        (bodies > 0 && !KL_ROOM(s->rows, 24 * dim))) {
+        return KL_ERR_MEMORY;
+    }
+    if (capacity->dim > KL_SCALED_DENSE) {
+        return KL_OK;
+    }
+    bool ok = KL_ROOM(s->pattern, blocks + 1 + 2 * entries) && KL_ROOM(s->offsets, entries) &&
+              KL_ROOM(s->delassus_values, dim * dim) && KL_ROOM(s->system_values, dim * dim);
+    return ok ? kl_block_lu_reserve(s->lu, capacity->dim, capacity->block_count, entries) : KL_ERR_MEMORY;
+}
+
 static void choose_scale(KlScaled *s) {
     const KlProblem *p = s->problem;
     kl_problem_diagonal(p, s->product);

@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "dual/problem.h"
 #include "math/block_lu.h"
+#include "solver/solver.h"
 
 // Linearised laws: rows T D + A of each block. Joints: T = 1, A = joint_shift 1.
 typedef struct KlLaws {
@@ -51,6 +52,10 @@ typedef struct KlScaled {
 
 // Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky);
+// Room for problems up to this capacity. Up to KL_SCALED_DENSE rows whatever couples with whatever; above,
+// the blocks of D and its factor take their room when the first problem comes.
+enum { KL_SCALED_DENSE = 400 };
+KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity);
 void kl_scaled_release(KlScaled *s);
 
 void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x);
