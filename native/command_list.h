@@ -2,4 +2,6 @@
 // subcommand to the parser, --help, the man page and the shell completions.
 COMMAND(run)
 COMMAND(solve)
+COMMAND(dataset)
+COMMAND(check)
 COMMAND(list)

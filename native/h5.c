@@ -457,21 +457,34 @@ KlStatus h5_finish(H5File *file) {
                                          errno != 0 ? strerror(errno) : "cannot be written");
 }
 
-KlStatus h5_make_group(const H5File *file, const char *group) {
-    if (h5_has(file, group)) {
-        return KL_OK;
-    }
-    hid_t links = H5Pcreate(H5P_LINK_CREATE), create = H5Pcreate(H5P_GROUP_CREATE);
-    H5Pset_create_intermediate_group(links, 1);
+// One level at a time: parents that the library makes by itself would carry time stamps.
+static KlStatus make_one_group(const H5File *file, const char *group) {
+    hid_t create = H5Pcreate(H5P_GROUP_CREATE);
     H5Pset_obj_track_times(create, false);
     errno = 0;
-    hid_t id = H5Gcreate2(file->id, group, links, create, H5P_DEFAULT);
-    H5Pclose(links);
+    hid_t id = H5Gcreate2(file->id, group, H5P_DEFAULT, create, H5P_DEFAULT);
     H5Pclose(create);
     if (id < 0) {
         return fail_write(file, group);
     }
     H5Gclose(id);
+    return KL_OK;
+}
+
+KlStatus h5_make_group(const H5File *file, const char *group) {
+    char prefix[512];
+    for (const char *at = group; at != NULL;) {
+        at = strchr(at + 1, '/');
+        size_t length = at != NULL ? (size_t)(at - group) : strlen(group);
+        if (length >= sizeof prefix) {
+            return h5_fail(file, KL_ERR_LIMIT, group, "is too long a name");
+        }
+        memcpy(prefix, group, length);
+        prefix[length] = '\0';
+        if (H5Lexists(file->id, prefix, H5P_DEFAULT) <= 0) {
+            KL_TRY(make_one_group(file, prefix));
+        }
+    }
     return KL_OK;
 }
 
@@ -579,4 +592,128 @@ KlStatus h5_set_text(const H5File *file, const char *object, const char *name, c
     KlStatus status = write_attribute(file, object, name, type, type, text);
     H5Tclose(type);
     return status;
+}
+
+// --- copying --------------------------------------------------------------------------------------
+
+// The types that our files hold, as stored.
+static hid_t stored_type(hid_t type) {
+    const hid_t known[] = {H5T_STD_I32LE, H5T_IEEE_F64LE, H5T_STD_U64LE, H5T_STD_I64LE};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (H5Tequal(type, known[i]) > 0) {
+            return known[i];
+        }
+    }
+    return -1;
+}
+
+typedef struct Copy {
+    const H5File *from, *to;
+    char object[320];
+} Copy;
+
+static KlStatus fail_type(const Copy *copy, const char *object) {
+    return h5_fail(copy->from, KL_ERR_FORMAT, object, "has a type that data sets do not use");
+}
+
+static KlStatus copy_set(const Copy *copy, const char *object) {
+    hid_t set = H5Dopen2(copy->from->id, object, H5P_DEFAULT);
+    if (set < 0) {
+        return h5_fail(copy->from, KL_ERR_FORMAT, object, "cannot be opened: damaged");
+    }
+    hid_t type = H5Dget_type(set), space = H5Dget_space(set), stored = stored_type(type);
+    hsize_t shape[2] = {0, 0};
+    int rank = H5Sget_simple_extent_ndims(space);
+    KlStatus status = KL_OK;
+    if (stored < 0 || rank < 1 || rank > 2) {
+        status = fail_type(copy, object);
+    } else {
+        H5Sget_simple_extent_dims(space, shape, NULL);
+        size_t size = H5Tget_size(stored), count = (size_t)shape[0] * (size_t)(rank > 1 ? shape[1] : 1);
+        void *values = count <= MAX_VALUES ? kl_alloc((count + 1) * size) : NULL;
+        status = values != NULL ? read_values(copy->from, object, set, stored, values)
+                                : h5_fail(copy->from, KL_ERR_MEMORY, object, "out of memory");
+        if (status == KL_OK) {
+            status = write_set(copy->to, object, stored, stored, size, values, (int64_t)shape[0],
+                               rank > 1 ? (int64_t)shape[1] : 0);
+        }
+        kl_free(values);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(set);
+    return status;
+}
+
+static KlStatus copy_attribute(Copy *copy, const char *name) {
+    hid_t id = H5Aopen_by_name(copy->from->id, copy->object, name, H5P_DEFAULT, H5P_DEFAULT);
+    if (id < 0) {
+        return fail_attribute(copy->from, copy->object, name, "attribute is damaged");
+    }
+    hid_t type = H5Aget_type(id), space = H5Aget_space(id), stored = stored_type(type);
+    char text[1024];
+    int64_t number;
+    KlStatus status = KL_OK;
+    if (H5Sget_simple_extent_npoints(space) != 1) {
+        status = fail_type(copy, copy->object);
+    } else if (stored >= 0) {
+        status = H5Aread(id, stored, &number) >= 0
+                     ? write_attribute(copy->to, copy->object, name, stored, stored, &number)
+                     : fail_attribute(copy->from, copy->object, name, "attribute is damaged");
+    } else if (read_string(id, type, space, read_attribute_raw, text, sizeof text)) {
+        status = h5_set_text(copy->to, copy->object, name, text);
+    } else {
+        status = fail_type(copy, copy->object);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(id);
+    return status;
+}
+
+typedef struct AttributeWalk {
+    Copy *copy;
+    KlStatus status;
+} AttributeWalk;
+
+static herr_t on_attribute(hid_t object, const char *name, const H5A_info_t *info, void *data) {
+    (void)object;
+    (void)info;
+    AttributeWalk *walk = data;
+    walk->status = copy_attribute(walk->copy, name);
+    return walk->status == KL_OK ? 0 : 1;
+}
+
+static KlStatus copy_object(void *context, const char *name) {
+    Copy *copy = context;
+    char parent[sizeof copy->object], object[sizeof copy->object];
+    memcpy(parent, copy->object, sizeof parent);
+    if (snprintf(object, sizeof object, "%s/%s", parent, name) >= (int)sizeof object) {
+        return h5_fail(copy->from, KL_ERR_LIMIT, parent, "holds a name that is too long");
+    }
+    H5I_type_t kind = kind_of(copy->from, object);
+    if (kind == H5I_DATASET) {
+        return copy_set(copy, object);
+    }
+    if (kind != H5I_GROUP) {
+        return fail_type(copy, object);
+    }
+    KlStatus status = h5_copy(copy->from, copy->to, object);
+    memcpy(copy->object, parent, sizeof parent);
+    return status;
+}
+
+KlStatus h5_copy(const H5File *from, const H5File *to, const char *group) {
+    Copy copy = {.from = from, .to = to};
+    snprintf(copy.object, sizeof copy.object, "%s", group);
+    KL_TRY(h5_make_group(to, group));
+    AttributeWalk walk = {.copy = &copy, .status = KL_OK};
+    hsize_t index = 0;
+    herr_t result = H5Aiterate_by_name(from->id, group, H5_INDEX_NAME, H5_ITER_INC, &index, on_attribute,
+                                       &walk, H5P_DEFAULT);
+    if (walk.status != KL_OK || result < 0) {
+        return walk.status != KL_OK ? walk.status
+                                    : h5_fail(from, KL_ERR_FORMAT, group, "cannot be listed: damaged");
+    }
+    return h5_each(from, group, copy_object, &copy);
 }

@@ -61,4 +61,8 @@ KlStatus h5_set_int(const H5File *file, const char *object, const char *name, in
 KlStatus h5_set_real(const H5File *file, const char *object, const char *name, double value);
 KlStatus h5_set_text(const H5File *file, const char *object, const char *name, const char *text);
 
+// Copies a group with all it holds, from file to file: groups, datasets of reals, integers and texts in
+// the order of their names, and attributes. The bytes depend on the content alone.
+KlStatus h5_copy(const H5File *from, const H5File *to, const char *group);
+
 #endif

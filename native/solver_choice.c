@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 const char *solver_default(void) {
-    return kl_solver_kind_find("admm-ncp-plus") >= 0 ? "admm-ncp-plus" : kl_solver_kind(0)->id;
+    return kl_solver_kind_find("admm-ncp-plus") >= 0 ? "admm-ncp-plus" : "admm-ncp-la";
 }
 
 static KlStatus fail_unknown(const char *id) {
