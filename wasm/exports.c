@@ -158,6 +158,7 @@ static void drop_observer(KlPage *page) {
         kl_solver_destroy(page->observer);
     }
     page->observer = NULL;
+    memset(&page->solution, 0, sizeof page->solution);  // its arrays were the observer's
 }
 
 void kl_page_destroy(KlPage *page) {

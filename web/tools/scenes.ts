@@ -1,0 +1,91 @@
+// The scene files become part of the page: copied below scenes/, with an index made from their texts.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Plugin } from 'vite';
+
+export interface SceneEntry {
+    id: string;
+    path: string; // beside index.json
+    title: string;
+    text: string;
+    surrogate: boolean;
+    bodies: number;
+    joints: number;
+    files: string[]; // what the scene refers to, beside index.json
+    runs: { id: string; title: string; text: string }[];
+}
+
+/** Every string inside `value`. */
+function* strings(value: unknown): Generator<string> {
+    if (typeof value === 'string') yield value;
+    else if (value && typeof value === 'object') {
+        for (const part of Object.values(value)) yield* strings(part);
+    }
+}
+
+/** Files below `root` that the document at `path` names, directly or through another document. */
+function references(root: string, path: string, found = new Set<string>()): Set<string> {
+    for (const text of strings(JSON.parse(readFileSync(path, 'utf8')))) {
+        if (text.length > 200 || !/\.[a-z0-9]{2,5}$/i.test(text)) continue;
+        const target = resolve(dirname(path), text);
+        const name = relative(root, target);
+        if (name.startsWith('..') || found.has(name) || !existsSync(target) || !statSync(target).isFile()) continue;
+        found.add(name);
+        if (target.endsWith('.json')) references(root, target, found);
+    }
+    return found;
+}
+
+function entry(root: string, file: string): SceneEntry | null {
+    const path = join(root, file);
+    const scene = JSON.parse(readFileSync(path, 'utf8'));
+    if (!Array.isArray(scene.bodies) && !scene.scene) return null;
+    return {
+        id: scene.id ?? file.replace(/\.json$/, ''),
+        path: file,
+        title: scene.title ?? file,
+        text: scene.text ?? '',
+        surrogate: scene.surrogate === true,
+        bodies: scene.bodies?.length ?? 0,
+        joints: scene.joints?.length ?? 0,
+        files: [...references(root, path)].sort(),
+        runs: (scene.runs ?? []).map((run: Record<string, string>) => ({
+            id: run.id,
+            title: run.title ?? run.id,
+            text: run.text ?? '',
+        })),
+    };
+}
+
+export function scenes(root: string): Plugin {
+    const list = (): SceneEntry[] =>
+        !existsSync(root)
+            ? []
+            : readdirSync(root)
+                  .filter((file) => file.endsWith('.json') && file !== 'schema.json')
+                  .sort()
+                  .map((file) => entry(root, file))
+                  .filter((e) => e !== null)
+                  .sort((a, b) => a.bodies - b.bodies);
+    const files = () => new Set(list().flatMap((e) => [e.path, ...e.files]));
+    return {
+        name: 'kinloop-scenes',
+        configureServer(server) {
+            server.middlewares.use((request, response, next) => {
+                const match = /\/scenes\/([^?]+)/.exec(request.url ?? '');
+                if (!match) return next();
+                if (match[1] === 'index.json') return void response.end(JSON.stringify(list()));
+                if (!files().has(match[1])) return next();
+                response.end(readFileSync(join(root, match[1])));
+            });
+        },
+        generateBundle() {
+            const index = list();
+            if (index.length === 0) this.warn(`no scenes in ${root}`);
+            this.emitFile({ type: 'asset', fileName: 'scenes/index.json', source: JSON.stringify(index) });
+            for (const file of files()) {
+                this.emitFile({ type: 'asset', fileName: `scenes/${file}`, source: readFileSync(join(root, file)) });
+            }
+        },
+    };
+}
