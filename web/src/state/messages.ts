@@ -1,0 +1,24 @@
+// Short messages to the person: what went wrong, what was dropped, what was done.
+import { signal } from '@preact/signals-core';
+
+export interface Message {
+    id: number;
+    kind: 'info' | 'warning' | 'error';
+    text: string;
+    details: string;
+}
+
+export const messages = signal<Message[]>([]);
+let next = 1;
+
+export function say(kind: Message['kind'], text: string, details = ''): void {
+    const id = next++;
+    const same = messages.value.find((m) => m.text === text && m.details === details);
+    if (same) return;
+    messages.value = [...messages.value.slice(-4), { id, kind, text, details }];
+    if (kind === 'info') setTimeout(() => dismiss(id), 6000);
+}
+
+export function dismiss(id: number): void {
+    messages.value = messages.value.filter((m) => m.id !== id);
+}

@@ -1,0 +1,377 @@
+// The one store: the experiment, its lanes, the player and what is selected. Panels read signals and
+// call the functions below; nothing else starts or stops workers.
+import { batch, computed, effect, signal } from '@preact/signals-core';
+import { CoreClient } from '../core/client';
+import type { Job, SolverChoice } from '../core/protocol';
+import type { SceneInfo, SolverInfo, Tables } from '../core/types';
+import { coreModule } from './core-module';
+import {
+    canonical,
+    type Experiment,
+    FIRST_EXPERIMENT,
+    type Json,
+    MAX_SOLVERS,
+    sameExperiment,
+    withEdit,
+} from './experiment';
+import { sceneSource } from './gallery';
+import { Lane } from './lane';
+import { say } from './messages';
+import { solverStyles } from './style';
+
+export type Selection = { kind: 'body' | 'joint' | 'contact' | 'geom'; index: number } | null;
+
+const MEMORY = 256 * 1024 * 1024; // bytes for frames and checkpoints of all lanes
+
+export const tables = signal<Tables | null>(null);
+export const experiment = signal<Experiment>(FIRST_EXPERIMENT);
+export const scene = signal<SceneInfo | null>(null);
+export const runIndex = signal(0);
+export const documentText = signal(''); // the edited scene as the core gets it
+export const lanes = signal<Lane[]>([]);
+export const dt = signal(1e-3);
+export const steps = signal(0); // of the whole run
+export const cursor = signal(0); // step shown
+export const playing = signal(false);
+export const speed = signal(1);
+export const stale = signal(false); // edited, not yet run again
+export const selection = signal<Selection>(null);
+export const hidden = signal<ReadonlySet<string>>(new Set());
+export const focusLane = signal(0);
+export const tick = signal(0); // data has come in; at most 30 times a second
+export const dark = signal(false);
+export const phase = signal<'loading' | 'ready' | 'unsupported' | 'broken'>('loading');
+
+export const styles = computed(() => solverStyles(tables.value?.solvers ?? [], dark.value));
+export const laneKeys = computed(() => lanes.value.map((lane) => lane.choice.id));
+export const time = computed(() => cursor.value * dt.value);
+export const focused = computed(() => lanes.value[Math.min(focusLane.value, lanes.value.length - 1)] ?? null);
+
+let tool: CoreClient | null = null;
+
+/** A worker for tables, profiles and problems without a simulation. */
+export function toolClient(): CoreClient {
+    if (!tool) throw new Error('the core is not started');
+    return tool;
+}
+
+export async function startCore(): Promise<void> {
+    tool?.end();
+    tool = new CoreClient({
+        chunk: () => {},
+        stopped: () => {},
+        idle: () => {},
+        crashed: (message) => say('error', 'The helper worker stopped; benchmarks need a reload.', message),
+    });
+    tables.value = await tool.request('start', { module: await coreModule() });
+    phase.value = 'ready';
+}
+
+export function solverInfo(id: string): SolverInfo | undefined {
+    return tables.value?.solvers.find((s) => s.id === id);
+}
+
+let tickTimer = 0;
+let lastTick = 0;
+
+function touched(): void {
+    if (tickTimer) return;
+    const wait = Math.max(0, 33 - (performance.now() - lastTick));
+    tickTimer = window.setTimeout(() => {
+        tickTimer = 0;
+        lastTick = performance.now();
+        tick.value++;
+    }, wait);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Changing the experiment, with undo
+// ------------------------------------------------------------------------------------------------
+
+const past = signal<Experiment[]>([]);
+const future = signal<Experiment[]>([]);
+export const canUndo = computed(() => past.value.length > 0);
+export const canRedo = computed(() => future.value.length > 0);
+
+let rerun = 0;
+
+/** Replaces the experiment; what still fits keeps running. */
+export function change(next: Experiment, wait = 0): Promise<void> {
+    const before = experiment.value;
+    if (sameExperiment(before, next)) return Promise.resolve();
+    batch(() => {
+        past.value = [...past.value.slice(-99), before];
+        future.value = [];
+        experiment.value = next;
+        stale.value = true;
+    });
+    return schedule(wait);
+}
+
+function schedule(wait: number): Promise<void> {
+    clearTimeout(rerun);
+    if (wait === 0) return reconcile();
+    return new Promise((done) => {
+        rerun = window.setTimeout(() => void reconcile().then(done), wait);
+    });
+}
+
+export function undo(): void {
+    const previous = past.value[past.value.length - 1];
+    if (!previous) return;
+    batch(() => {
+        past.value = past.value.slice(0, -1);
+        future.value = [experiment.value, ...future.value];
+        experiment.value = previous;
+    });
+    void schedule(0);
+}
+
+export function redo(): void {
+    const [next, ...rest] = future.value;
+    if (!next) return;
+    batch(() => {
+        past.value = [...past.value, experiment.value];
+        future.value = rest;
+        experiment.value = next;
+    });
+    void schedule(0);
+}
+
+export function edit(path: string, value: Json): void {
+    void change({ ...experiment.value, edits: withEdit(experiment.value.edits, { path, value }) }, 400);
+}
+
+export function addSolver(id: string): void {
+    const { solvers } = experiment.value;
+    if (solvers.length >= MAX_SOLVERS || solvers.some((s) => s.id === id)) return;
+    void change({ ...experiment.value, solvers: [...solvers, { id, preset: '', params: {} }] });
+}
+
+export function removeSolver(id: string): void {
+    const solvers = experiment.value.solvers.filter((s) => s.id !== id);
+    if (solvers.length > 0) void change({ ...experiment.value, solvers });
+}
+
+export function setParam(id: string, param: string, value: number | null): void {
+    const solvers = experiment.value.solvers.map((s): SolverChoice => {
+        if (s.id !== id) return s;
+        const params = { ...s.params };
+        if (value === null) delete params[param];
+        else params[param] = value;
+        return { ...s, params };
+    });
+    void change({ ...experiment.value, solvers }, 400);
+}
+
+// ------------------------------------------------------------------------------------------------
+// Lanes follow the experiment
+// ------------------------------------------------------------------------------------------------
+
+let reconciling: Promise<void> = Promise.resolve();
+let wanted = 0;
+
+/** Opens an experiment from a link, the gallery or a file. */
+export async function open(next: Experiment, options: { play: boolean; at?: number }): Promise<void> {
+    clearTimeout(rerun);
+    batch(() => {
+        past.value = [...past.value, experiment.value].slice(-100);
+        future.value = [];
+        experiment.value = next;
+        cursor.value = options.at ?? 0;
+        selection.value = null;
+        playing.value = false;
+        autoplay = options.play;
+    });
+    await reconcile();
+}
+
+let autoplay = false;
+
+function reconcile(): Promise<void> {
+    const ticket = ++wanted;
+    reconciling = reconciling.then(async () => {
+        if (ticket !== wanted) return;
+        try {
+            await rebuild();
+        } catch (error) {
+            say('error', 'This experiment cannot run.', error instanceof Error ? error.message : String(error));
+        }
+    });
+    return reconciling;
+}
+
+function jobKey(job: Job): string {
+    const { files, ...source } = job.source;
+    return canonical({ ...job, source: { ...source, files: files.map((f) => f.path) } } as unknown as Json);
+}
+
+const laneJobs = new WeakMap<Lane, string>();
+
+async function rebuild(): Promise<void> {
+    const { value: current } = experiment;
+    const { source, misfits } = await sceneSource(current.scene, current.edits);
+    for (const misfit of misfits) say('warning', `A change does not fit this scene and was left out: ${misfit.path}`);
+
+    const facts = await probe(source, current);
+    const choices = current.solvers.length > 0 ? current.solvers : facts.solvers;
+    if (current.solvers.length === 0) experiment.value = { ...experiment.value, solvers: choices };
+    const preset = current.preset || facts.scene.preset;
+    const perLane = MEMORY / 2 / choices.length;
+    const driver = current.driver || choices[0].id;
+
+    const old = new Map(lanes.value.map((lane) => [laneJobs.get(lane) ?? '', lane]));
+    const next: { lane: Lane; job: Job; fresh: boolean }[] = choices.map((choice) => {
+        const own = { ...choice, preset: choice.preset || preset };
+        const curated = current.mode === 'curated' && choice.id !== driver;
+        const driverChoice = choices.find((c) => c.id === driver) ?? { id: driver, preset: '', params: {} };
+        const job: Job = {
+            source,
+            run: facts.run,
+            driver: curated ? { ...driverChoice, preset: driverChoice.preset || preset } : own,
+            observer: curated ? own : null,
+            memory: MEMORY / 2 / MAX_SOLVERS,
+        };
+        const kept = old.get(jobKey(job));
+        if (kept && kept.state.value !== 'crashed') return { lane: kept, job, fresh: false };
+        const lane = new Lane(choice, tables.value!, perLane, touched);
+        laneJobs.set(lane, jobKey(job));
+        return { lane, job, fresh: true };
+    });
+    const keep = new Set(next.map((n) => n.lane));
+    for (const lane of lanes.value) if (!keep.has(lane)) lane.end();
+
+    const total = Math.round((current.duration || facts.scene.runs[facts.run].duration) / facts.dt);
+    batch(() => {
+        scene.value = facts.scene;
+        runIndex.value = facts.run;
+        documentText.value = source.text;
+        dt.value = facts.dt;
+        steps.value = total;
+        lanes.value = next.map((n) => n.lane);
+        cursor.value = Math.min(cursor.value, total);
+        stale.value = false;
+    });
+    await Promise.all(
+        next.map(async ({ lane, job, fresh }) => {
+            if (fresh) await lane.load(job).catch(() => {});
+            lane.run(total);
+        }),
+    );
+    if (autoplay) playing.value = true;
+    autoplay = false;
+}
+
+interface Facts {
+    scene: SceneInfo;
+    run: number;
+    dt: number;
+    solvers: SolverChoice[];
+}
+
+/** Reads the scene in the helper worker before any lane is touched: a bad scene changes nothing. */
+async function probe(source: Job['source'], current: Experiment): Promise<Facts> {
+    const first = tables.value!.solvers[0].id;
+    const load = (run: number) =>
+        toolClient().request('load', {
+            source,
+            run,
+            driver: { id: first, preset: '', params: {} },
+            observer: null,
+            memory: 1 << 20,
+        });
+    let loaded = await load(0);
+    let run = loaded.scene.runs.findIndex((r) => r.id === current.run);
+    if (run < 0) {
+        if (current.run) say('warning', `This scene has no run "${current.run}"; the first is shown.`);
+        run = 0;
+    }
+    if (run > 0) loaded = await load(run);
+    const known = loaded.scene.solvers.filter((id) => solverInfo(id));
+    const suggested = known.length > 0 ? known : tables.value!.solvers.map((s) => s.id);
+    return {
+        scene: loaded.scene,
+        run,
+        dt: loaded.dt,
+        solvers: suggested.slice(0, MAX_SOLVERS).map((id) => ({ id, preset: '', params: {} })),
+    };
+}
+
+/** A crashed lane begins again from the start. */
+export async function restartLane(lane: Lane): Promise<void> {
+    laneJobs.delete(lane);
+    await reconcile();
+}
+
+export function cancelRuns(): void {
+    for (const lane of lanes.value) lane.pause();
+}
+
+// ------------------------------------------------------------------------------------------------
+// The player
+// ------------------------------------------------------------------------------------------------
+
+/** The step up to which every lane that still works has arrived. */
+export function playable(): number {
+    let least = steps.value;
+    for (const lane of lanes.value) {
+        const done = lane.state.value === 'diverged' || lane.state.value === 'failed' || lane.state.value === 'crashed';
+        if (!done) least = Math.min(least, lane.filled.value);
+    }
+    return least;
+}
+
+export function seek(step: number): void {
+    cursor.value = Math.max(0, Math.min(steps.value, Math.round(step)));
+}
+
+export function play(): void {
+    if (cursor.value >= steps.value) cursor.value = 0;
+    for (const lane of lanes.value) lane.run(steps.value);
+    playing.value = true;
+}
+
+export function pause(): void {
+    playing.value = false;
+}
+
+export function reset(): void {
+    batch(() => {
+        playing.value = false;
+        cursor.value = 0;
+    });
+}
+
+let lastFrame = 0;
+let fraction = 0;
+
+function playFrame(now: number): void {
+    if (!playing.value) return;
+    const elapsed = Math.min(0.1, (now - lastFrame) / 1000);
+    lastFrame = now;
+    fraction += (elapsed * speed.value) / dt.value;
+    const whole = Math.floor(fraction);
+    fraction -= whole;
+    const reach = playable();
+    cursor.value = Math.min(cursor.value + whole, Math.max(reach, cursor.value));
+    if (cursor.value >= steps.value && steps.value > 0) playing.value = false;
+    else requestAnimationFrame(playFrame);
+}
+
+effect(() => {
+    if (!playing.value) return;
+    lastFrame = performance.now();
+    fraction = 0;
+    requestAnimationFrame(playFrame);
+});
+
+const darkQuery = typeof matchMedia === 'function' ? matchMedia('(prefers-color-scheme: dark)') : null;
+export const theme = signal<'system' | 'light' | 'dark'>('system');
+const systemDark = signal(darkQuery?.matches ?? false);
+darkQuery?.addEventListener('change', () => {
+    systemDark.value = darkQuery.matches;
+});
+effect(() => {
+    dark.value = theme.value === 'system' ? systemDark.value : theme.value === 'dark';
+    if (typeof document === 'object') document.documentElement.dataset.theme = dark.value ? 'dark' : 'light';
+});

@@ -1,0 +1,67 @@
+// Arrows as two instanced meshes: shafts that stretch, heads that keep their shape.
+import * as THREE from 'three';
+
+const UP = new THREE.Vector3(0, 0, 1);
+
+export class Arrows {
+    readonly group = new THREE.Group();
+    readonly shafts: THREE.InstancedMesh;
+    readonly heads: THREE.InstancedMesh;
+    private count = 0;
+
+    constructor(
+        private readonly capacity: number,
+        color: number,
+    ) {
+        const shaft = new THREE.CylinderGeometry(1, 1, 1, 10).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+        const head = new THREE.ConeGeometry(1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+        // Drawn over the bodies: a force that is hidden inside its body tells nothing.
+        const material = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.92 });
+        this.shafts = new THREE.InstancedMesh(shaft, material, capacity);
+        this.heads = new THREE.InstancedMesh(head, material, capacity);
+        for (const mesh of [this.shafts, this.heads]) {
+            mesh.frustumCulled = false;
+            mesh.renderOrder = 10;
+            this.group.add(mesh);
+        }
+        this.clear();
+    }
+
+    setColor(color: number): void {
+        (this.shafts.material as THREE.MeshBasicMaterial).color.setHex(color);
+    }
+
+    clear(): void {
+        this.count = 0;
+        this.shafts.count = this.heads.count = 0;
+    }
+
+    /** An arrow from `from` along `vector`, `width` thick. */
+    add(from: THREE.Vector3, vector: THREE.Vector3, width: number): void {
+        const length = vector.length();
+        if (this.count >= this.capacity || length < width * 0.05) return;
+        const turn = new THREE.Quaternion().setFromUnitVectors(UP, vector.clone().divideScalar(length));
+        const headLength = Math.min(5 * width, 0.6 * length);
+        const shaftLength = length - headLength;
+        const matrix = new THREE.Matrix4();
+        matrix.compose(from, turn, new THREE.Vector3(width, width, shaftLength));
+        this.shafts.setMatrixAt(this.count, matrix);
+        const neck = vector.clone().multiplyScalar(shaftLength / length).add(from);
+        matrix.compose(neck, turn, new THREE.Vector3(2.2 * width, 2.2 * width, headLength));
+        this.heads.setMatrixAt(this.count, matrix);
+        this.count++;
+    }
+
+    done(): void {
+        this.shafts.count = this.heads.count = this.count;
+        this.shafts.instanceMatrix.needsUpdate = this.heads.instanceMatrix.needsUpdate = true;
+    }
+
+    dispose(): void {
+        for (const mesh of [this.shafts, this.heads]) {
+            mesh.geometry.dispose();
+            mesh.dispose();
+        }
+        (this.shafts.material as THREE.Material).dispose();
+    }
+}

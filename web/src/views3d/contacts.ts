@@ -1,0 +1,129 @@
+// Contact points in their tangent plane. The mode shows by shape and colour: an open contact is a ring,
+// a sticking one a full disk, a slipping one a half disk that points along the friction force.
+import * as THREE from 'three';
+import type { Frame } from '../state/history';
+import { Arrows } from './arrows';
+import type { Palette } from './palette';
+
+const CAPACITY = 2048;
+const MODES = ['open', 'stick', 'slip'] as const;
+
+export interface ContactOptions {
+    forceScale: number; // [m/N]
+    size: number; // radius of a disk [m]
+    split: boolean; // normal and tangential part apart
+    cones: boolean;
+    forces: boolean;
+}
+
+export class Contacts {
+    readonly group = new THREE.Group();
+    private readonly disks: THREE.InstancedMesh[];
+    private readonly cones: THREE.InstancedMesh;
+    readonly normal: Arrows;
+    readonly tangential: Arrows;
+
+    constructor(palette: Palette) {
+        const shapes = [
+            new THREE.RingGeometry(0.62, 1, 28),
+            new THREE.CircleGeometry(1, 28),
+            new THREE.CircleGeometry(1, 20, -Math.PI / 2, Math.PI),
+        ];
+        this.disks = MODES.map((mode, i) => {
+            const material = new THREE.MeshBasicMaterial({
+                color: palette[mode],
+                side: THREE.DoubleSide,
+                depthTest: false,
+                transparent: true,
+                opacity: 0.9,
+            });
+            return this.instanced(shapes[i], material, 8);
+        });
+        const cone = new THREE.ConeGeometry(1, 1, 32, 1, true).rotateX(-Math.PI / 2).translate(0, 0, 0.5);
+        this.cones = this.instanced(
+            cone,
+            new THREE.MeshBasicMaterial({
+                color: palette.force,
+                transparent: true,
+                opacity: 0.16,
+                side: THREE.DoubleSide,
+                depthWrite: false,
+            }),
+            7,
+        );
+        this.normal = new Arrows(CAPACITY, palette.force);
+        this.tangential = new Arrows(CAPACITY, palette.tangential);
+        this.group.add(this.normal.group, this.tangential.group);
+    }
+
+    private instanced(geometry: THREE.BufferGeometry, material: THREE.Material, order: number): THREE.InstancedMesh {
+        const mesh = new THREE.InstancedMesh(geometry, material, CAPACITY);
+        mesh.frustumCulled = false;
+        mesh.renderOrder = order;
+        mesh.count = 0;
+        this.group.add(mesh);
+        return mesh;
+    }
+
+    update(frame: Frame, options: ContactOptions): void {
+        const position = frame.fields.get('contact_position')?.values as Float64Array | undefined;
+        const axes = frame.fields.get('contact_frame')?.values as Float64Array | undefined;
+        const mode = frame.fields.get('contact_mode')?.values;
+        const force = frame.fields.get('contact_force')?.values as Float64Array | undefined;
+        const friction = frame.fields.get('contact_friction')?.values as Float64Array | undefined;
+        const counts = [0, 0, 0];
+        let coneCount = 0;
+        this.normal.clear();
+        this.tangential.clear();
+        const total = position && axes ? Math.min(position.length / 3, CAPACITY) : 0;
+        const basis = new THREE.Matrix4();
+        for (let k = 0; k < total; k++) {
+            const at = new THREE.Vector3().fromArray(position!, 3 * k);
+            const normal = new THREE.Vector3().fromArray(axes!, 9 * k + 6);
+            const f = force ? new THREE.Vector3().fromArray(force, 3 * k) : new THREE.Vector3();
+            const along = f.clone().addScaledVector(normal, -f.dot(normal));
+            const t =
+                along.lengthSq() > 1e-18 ? along.clone().normalize() : new THREE.Vector3().fromArray(axes!, 9 * k);
+            const o = new THREE.Vector3().crossVectors(normal, t);
+            const m = mode ? Math.min(2, Number(mode[k])) : 0;
+            basis.makeBasis(t, o, normal).setPosition(at);
+            const disk = basis.clone().scale(new THREE.Vector3(options.size, options.size, options.size));
+            this.disks[m].setMatrixAt(counts[m]++, disk);
+            const mu = friction ? friction[k] : 0;
+            if (options.cones && mu > 0) {
+                const height = Math.max(f.dot(normal) * options.forceScale, 2 * options.size);
+                const cone = basis.clone().scale(new THREE.Vector3(mu * height, mu * height, height));
+                this.cones.setMatrixAt(coneCount++, cone);
+            }
+            if (options.forces) this.addForces(at, f, along, options);
+        }
+        this.disks.forEach((disk, i) => {
+            disk.count = counts[i];
+            disk.instanceMatrix.needsUpdate = true;
+        });
+        this.cones.count = coneCount;
+        this.cones.instanceMatrix.needsUpdate = true;
+        this.normal.done();
+        this.tangential.done();
+    }
+
+    private addForces(at: THREE.Vector3, f: THREE.Vector3, along: THREE.Vector3, options: ContactOptions): void {
+        const width = 0.18 * options.size;
+        if (!options.split) {
+            this.normal.add(at, f.clone().multiplyScalar(options.forceScale), width);
+            return;
+        }
+        this.normal.add(at, f.clone().sub(along).multiplyScalar(options.forceScale), width);
+        this.tangential.add(at, along.multiplyScalar(options.forceScale), width);
+    }
+
+    dispose(): void {
+        for (const mesh of [...this.disks, this.cones]) {
+            mesh.geometry.dispose();
+            (mesh.material as THREE.Material).dispose();
+            mesh.dispose();
+        }
+        this.normal.dispose();
+        this.tangential.dispose();
+    }
+}

@@ -1,0 +1,255 @@
+// The three.js scene of one lane: ground, bodies, joints, contacts and forces of the frame shown.
+import * as THREE from 'three';
+import type { SceneInfo } from '../core/types';
+import type { Frame } from '../state/history';
+import { Arrows } from './arrows';
+import { Contacts } from './contacts';
+import { extent, poseMatrix, shape } from './geometry';
+import type { Palette } from './palette';
+
+export interface ViewOptions {
+    forces: boolean;
+    split: boolean;
+    cones: boolean;
+    joints: boolean;
+    jointForces: boolean;
+    masses: boolean;
+    ghost: boolean;
+    forceFactor: number;
+}
+
+export interface Picked {
+    kind: 'body' | 'joint' | 'contact';
+    index: number;
+}
+
+export class LaneScene {
+    readonly scene = new THREE.Scene();
+    readonly radius: number;
+    readonly center: THREE.Vector3;
+    private readonly bodies: THREE.Group[] = [];
+    private readonly joints: THREE.Group[] = [];
+    private readonly masses: THREE.Mesh[] = [];
+    private readonly contacts: Contacts;
+    private readonly jointForces: Arrows;
+    private readonly disposables: { dispose(): void }[] = [];
+    private readonly light: THREE.DirectionalLight;
+
+    constructor(
+        private readonly info: SceneInfo,
+        private readonly palette: Palette,
+        color: string,
+    ) {
+        const { center, radius } = extent(info);
+        this.center = center;
+        this.radius = radius;
+        this.scene.background = new THREE.Color(palette.background);
+        this.light = this.addLights();
+        this.addGround();
+        this.addBodies();
+        this.addJoints(color);
+        this.addMasses();
+        this.contacts = new Contacts(palette);
+        this.jointForces = new Arrows(info.joints.length + 1, palette.joint);
+        this.scene.add(this.contacts.group, this.jointForces.group);
+    }
+
+    private addLights(): THREE.DirectionalLight {
+        this.scene.add(new THREE.HemisphereLight(0xffffff, this.palette.ground, 1.9));
+        const light = new THREE.DirectionalLight(0xffffff, 2.2);
+        const reach = 4 * this.radius;
+        light.castShadow = true;
+        light.shadow.mapSize.set(1024, 1024);
+        light.shadow.bias = -5e-4;
+        light.shadow.normalBias = 0.01 * this.radius;
+        Object.assign(light.shadow.camera, {
+            left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 6 * reach,
+        });
+        this.scene.add(light, light.target);
+        return light;
+    }
+
+    private addGround(): void {
+        for (const geom of this.info.geoms) {
+            if (geom.kind !== 'plane') continue;
+            const size = 60 * this.radius;
+            const texture = gridTexture(this.palette);
+            const cell = 10 ** Math.round(Math.log10(this.radius));
+            texture.repeat.set(size / cell, size / cell);
+            const geometry = new THREE.PlaneGeometry(size, size);
+            const material = new THREE.MeshLambertMaterial({ map: texture });
+            const mesh = new THREE.Mesh(geometry, material);
+            mesh.matrixAutoUpdate = false;
+            poseMatrix(geom.pose, 0, mesh.matrix);
+            mesh.receiveShadow = true;
+            this.scene.add(mesh);
+            this.disposables.push(geometry, material, texture);
+        }
+        this.scene.fog = new THREE.Fog(this.palette.background, 14 * this.radius, 34 * this.radius);
+    }
+
+    private addBodies(): void {
+        for (let i = 0; i < this.info.bodies.length; i++) {
+            const group = new THREE.Group();
+            group.matrixAutoUpdate = false;
+            group.userData = { kind: 'body', index: i } satisfies Picked;
+            this.bodies.push(group);
+            this.scene.add(group);
+        }
+        for (const geom of this.info.geoms) {
+            const geometry = shape(geom, this.info);
+            if (!geometry) continue;
+            const [r, g, b, a] = geom.color;
+            const own = a > 0 ? new THREE.Color(r, g, b) : null;
+            const choice = this.palette.bodies[Math.max(0, geom.body) % this.palette.bodies.length];
+            const material = new THREE.MeshStandardMaterial({
+                color: own ?? new THREE.Color(choice),
+                roughness: 0.75,
+                metalness: 0.05,
+                transparent: a > 0 && a < 1,
+                opacity: a > 0 ? a : 1,
+            });
+            const mesh = new THREE.Mesh(geometry, material);
+            mesh.castShadow = mesh.receiveShadow = true;
+            mesh.matrixAutoUpdate = false;
+            poseMatrix(geom.pose, 0, mesh.matrix);
+            const edges = new THREE.EdgesGeometry(geometry, 30);
+            const lines = new THREE.LineBasicMaterial({ color: this.palette.edge, transparent: true, opacity: 0.35 });
+            mesh.add(new THREE.LineSegments(edges, lines));
+            (geom.body < 0 ? this.scene : this.bodies[geom.body]).add(mesh);
+            this.disposables.push(geometry, material, edges, lines);
+        }
+    }
+
+    private addJoints(color: string): void {
+        const size = 0.035 * this.radius;
+        const ball = new THREE.SphereGeometry(size, 16, 12);
+        const pin = new THREE.CylinderGeometry(0.7 * size, 0.7 * size, 3.4 * size, 16).rotateZ(Math.PI / 2);
+        const cube = new THREE.BoxGeometry(3 * size, 1.4 * size, 1.4 * size);
+        const material = new THREE.MeshStandardMaterial({ color, roughness: 0.5 });
+        this.disposables.push(ball, pin, cube, material);
+        this.info.joints.forEach((joint, index) => {
+            const group = new THREE.Group();
+            group.matrixAutoUpdate = false;
+            const geometry = joint.kind === 'revolute' || joint.kind === 'cylindrical' ? pin : joint.dofs === 3 ? ball : cube;
+            const mesh = new THREE.Mesh(geometry, material);
+            mesh.userData = { kind: 'joint', index } satisfies Picked;
+            const axes = new THREE.AxesHelper(3 * size);
+            this.disposables.push(axes);
+            group.add(mesh, axes);
+            this.joints.push(group);
+            this.scene.add(group);
+        });
+    }
+
+    private addMasses(): void {
+        const geometry = new THREE.SphereGeometry(0.03 * this.radius, 16, 12);
+        const material = new THREE.MeshBasicMaterial({ color: this.palette.highlight, depthTest: false });
+        this.disposables.push(geometry, material);
+        for (const body of this.bodies) {
+            const mesh = new THREE.Mesh(geometry, material);
+            mesh.renderOrder = 9;
+            body.add(mesh);
+            this.masses.push(mesh);
+        }
+    }
+
+    /** Shows a frame. `forceScale` is the length of one newton [m]. */
+    update(frame: Frame, options: ViewOptions, forceScale: number, selected: Picked | null): void {
+        const poses = frame.fields.get('pose')!.values as Float64Array;
+        this.bodies.forEach((body, i) => {
+            poseMatrix(poses, 7 * i, body.matrix);
+            body.matrixWorldNeedsUpdate = true;
+        });
+        const local = new THREE.Matrix4();
+        this.joints.forEach((joint, i) => {
+            joint.visible = options.joints;
+            const { follower, followerFrame } = this.info.joints[i];
+            joint.matrix.copy(this.bodies[follower].matrix).multiply(poseMatrix(followerFrame, 0, local));
+            joint.matrixWorldNeedsUpdate = true;
+        });
+        for (const mass of this.masses) mass.visible = options.masses;
+        this.contacts.update(frame, {
+            forceScale,
+            size: 0.045 * this.radius,
+            split: options.split,
+            cones: options.cones,
+            forces: options.forces,
+        });
+        this.showJointForces(frame, options, forceScale);
+        this.highlight(selected);
+        this.followLight(poses);
+    }
+
+    private showJointForces(frame: Frame, options: ViewOptions, forceScale: number): void {
+        this.jointForces.clear();
+        const wrenches = frame.fields.get('joint_wrench')?.values as Float64Array | undefined;
+        if (options.jointForces && wrenches) {
+            this.joints.forEach((joint, i) => {
+                const at = new THREE.Vector3().setFromMatrixPosition(joint.matrix);
+                const force = new THREE.Vector3().fromArray(wrenches, 6 * i).multiplyScalar(forceScale);
+                this.jointForces.add(at, force, 0.008 * this.radius);
+            });
+        }
+        this.jointForces.done();
+    }
+
+    private highlight(selected: Picked | null): void {
+        this.bodies.forEach((body, i) => {
+            const on = selected?.kind === 'body' && selected.index === i;
+            body.traverse((part) => {
+                if (part instanceof THREE.Mesh && part.material instanceof THREE.MeshStandardMaterial) {
+                    part.material.emissive.setHex(on ? this.palette.highlight : 0);
+                    part.material.emissiveIntensity = on ? 0.35 : 0;
+                }
+            });
+        });
+        this.joints.forEach((joint, i) => {
+            joint.scale.setScalar(1);
+            if (selected?.kind === 'joint' && selected.index === i) joint.matrix.scale(new THREE.Vector3(1.8, 1.8, 1.8));
+        });
+    }
+
+    private followLight(poses: Float64Array): void {
+        const middle = new THREE.Vector3();
+        for (let i = 0; i < this.bodies.length; i++) middle.add(new THREE.Vector3().fromArray(poses, 7 * i));
+        middle.divideScalar(Math.max(1, this.bodies.length));
+        if (!Number.isFinite(middle.lengthSq())) return;
+        this.light.target.position.copy(middle);
+        this.light.position.copy(middle).add(new THREE.Vector3(2.2, -3.2, 6).multiplyScalar(1.6 * this.radius));
+    }
+
+    /** What lies under a ray. */
+    pick(ray: THREE.Raycaster): Picked | null {
+        for (const hit of ray.intersectObjects([...this.joints.filter((j) => j.visible), ...this.bodies], true)) {
+            if (!(hit.object instanceof THREE.Mesh)) continue;
+            let part: THREE.Object3D | null = hit.object;
+            while (part && !part.userData.kind) part = part.parent;
+            if (part) return part.userData as Picked;
+        }
+        return null;
+    }
+
+    dispose(): void {
+        for (const item of this.disposables) item.dispose();
+        this.contacts.dispose();
+        this.jointForces.dispose();
+        this.light.dispose();
+    }
+}
+
+function gridTexture(palette: Palette): THREE.CanvasTexture {
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 128;
+    const context = canvas.getContext('2d')!;
+    context.fillStyle = `#${palette.ground.toString(16).padStart(6, '0')}`;
+    context.fillRect(0, 0, 128, 128);
+    context.strokeStyle = palette.grid;
+    context.lineWidth = 2;
+    context.strokeRect(0, 0, 128, 128);
+    const texture = new THREE.CanvasTexture(canvas);
+    texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+    texture.anisotropy = 4;
+    texture.colorSpace = THREE.SRGBColorSpace;
+    return texture;
+}

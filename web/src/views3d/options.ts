@@ -1,0 +1,23 @@
+// What the 3D views show besides the bodies.
+import { signal } from '@preact/signals-core';
+import type { ViewOptions } from './lane-scene';
+
+export const viewOptions = signal<ViewOptions>({
+    forces: true,
+    split: false,
+    cones: false,
+    joints: true,
+    jointForces: false,
+    masses: false,
+    ghost: false,
+    forceFactor: 1,
+});
+
+export const linkedCameras = signal(true);
+
+/** Position and target of the camera of each view, for links: x y z tx ty tz. */
+export const cameraState = signal<number[] | null>(null);
+
+export function toggle(option: Exclude<keyof ViewOptions, 'forceFactor'>): void {
+    viewOptions.value = { ...viewOptions.value, [option]: !viewOptions.value[option] };
+}

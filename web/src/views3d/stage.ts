@@ -1,0 +1,315 @@
+// One canvas behind all views: each lane's scene is drawn into the rectangle of its cell. Drawn only
+// when something has changed.
+import { effect } from '@preact/signals-core';
+import { html } from 'lit';
+import * as THREE from 'three';
+import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+import { KlElement } from '../app/element';
+import { number } from '../app/format';
+import {
+    cursor,
+    dark,
+    focusLane,
+    hidden,
+    lanes,
+    restartLane,
+    scene,
+    selection,
+    styles,
+    tick,
+} from '../state/session';
+import type { Lane } from '../state/lane';
+import { ForceScale } from './force-scale';
+import { LaneScene, type Picked } from './lane-scene';
+import { cameraState, linkedCameras, viewOptions } from './options';
+import { DARK, LIGHT } from './palette';
+
+interface View {
+    lane: Lane;
+    cell: HTMLElement;
+    content: LaneScene;
+    camera: THREE.PerspectiveCamera;
+    controls: OrbitControls;
+    shown: string; // key of what is drawn
+}
+
+export class KlStage extends KlElement {
+    private renderer: THREE.WebGLRenderer | null = null;
+    private views: View[] = [];
+    private readonly forceScale = new ForceScale();
+    private pending = false;
+    private lost = false;
+    private noWebGL = false;
+    private disposers: (() => void)[] = [];
+    private observer: ResizeObserver | null = null;
+
+    override render() {
+        const cells = lanes.value.map((lane, i) => this.cell(lane, i));
+        return html`
+            <canvas class="stage-canvas" aria-hidden="true"></canvas>
+            ${this.noWebGL
+                ? html`<p class="stage-note" role="status">
+                      WebGL is not available here, so there is no 3D view. Plots and numbers work as usual.
+                  </p>`
+                : null}
+            <div class="cells cells-${cells.length}">${cells}</div>
+            <p class="visually-hidden" aria-live="polite">${this.summary()}</p>
+        `;
+    }
+
+    private cell(lane: Lane, index: number) {
+        const style = styles.value.get(lane.choice.id);
+        const state = lane.state.value;
+        const error = lane.error.value;
+        return html`
+            <div
+                class="cell ${focusLane.value === index ? 'focused' : ''}"
+                data-lane=${lane.choice.id}
+                tabindex="0"
+                role="group"
+                aria-label=${`3D view of ${style?.title ?? lane.choice.id}, ${state}`}
+                @pointerdown=${() => {
+                    focusLane.value = index;
+                }}
+                @focus=${() => {
+                    focusLane.value = index;
+                }}
+            >
+                <span class="cell-label">
+                    <span class="chip" .style=${`--c: ${style?.color}`} aria-hidden="true">${style?.marker}</span>
+                    ${style?.title ?? lane.choice.id}
+                    ${state === 'finished' || state === 'running' ? null : html`<em class="state state-${state}">${state}</em>`}
+                </span>
+                ${error
+                    ? html`<div class="cell-error" role="alert">
+                          <strong>${state === 'diverged' ? `Diverged at step ${lane.stoppedAt + 1}` : 'This lane stopped'}</strong>
+                          <span>${error.message}</span>
+                          ${state === 'crashed'
+                              ? html`<button @click=${() => void restartLane(lane)}>Restart worker</button>`
+                              : null}
+                      </div>`
+                    : null}
+                ${state === 'loading' ? html`<div class="cell-wait">loading…</div>` : null}
+            </div>
+        `;
+    }
+
+    private summary(): string {
+        const lane = lanes.value[focusLane.value];
+        const frame = lane?.history.frameAt(cursor.peek());
+        if (!lane || !frame) return '';
+        const contacts = frame.fields.get('contact_position')?.values.length ?? 0;
+        return `${scene.value?.title}: ${scene.value?.bodies.length} bodies, ${contacts / 3} contacts in view ${focusLane.value + 1}.`;
+    }
+
+    protected override firstUpdated(): void {
+        const canvas = this.querySelector('canvas')!;
+        try {
+            this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: false });
+        } catch {
+            this.noWebGL = true;
+            this.requestUpdate();
+            return;
+        }
+        this.renderer.shadowMap.enabled = true;
+        this.renderer.shadowMap.type = THREE.PCFShadowMap;
+        this.renderer.setScissorTest(true);
+        canvas.addEventListener('webglcontextlost', (event) => {
+            event.preventDefault();
+            this.lost = true;
+        });
+        canvas.addEventListener('webglcontextrestored', () => {
+            this.lost = false;
+            this.dropViews();
+            this.requestUpdate();
+        });
+        this.observer = new ResizeObserver(() => this.draw());
+        this.observer.observe(this);
+        this.disposers = [
+            effect(() => {
+                void [cursor.value, tick.value, selection.value, viewOptions.value, hidden.value];
+                this.draw();
+            }),
+            effect(() => {
+                void [dark.value, scene.value];
+                this.dropViews();
+                this.requestUpdate();
+            }),
+            effect(() => {
+                if (cameraState.value && !this.movingCamera) this.placeCameras(cameraState.value);
+            }),
+        ];
+    }
+
+    override disconnectedCallback(): void {
+        super.disconnectedCallback();
+        for (const dispose of this.disposers) dispose();
+        this.dropViews();
+        this.observer?.disconnect();
+        this.renderer?.dispose();
+    }
+
+    protected override updated(): void {
+        if (!this.renderer) return;
+        const info = scene.value;
+        const current = lanes.value;
+        this.views = this.views.filter((view) => {
+            const stays = current.includes(view.lane) && view.cell.isConnected && view.cell.dataset.lane === view.lane.choice.id;
+            if (!stays) this.dropView(view);
+            return stays;
+        });
+        if (!info) return;
+        const cells = [...this.querySelectorAll<HTMLElement>('.cell')];
+        current.forEach((lane, i) => {
+            if (!this.views.some((v) => v.lane === lane && v.cell === cells[i])) this.addView(lane, cells[i]);
+        });
+        this.draw();
+    }
+
+    private addView(lane: Lane, cell: HTMLElement): void {
+        const stale = this.views.findIndex((v) => v.lane === lane);
+        if (stale >= 0) this.dropView(this.views.splice(stale, 1)[0]);
+        const content = new LaneScene(scene.value!, dark.value ? DARK : LIGHT, styles.value.get(lane.choice.id)?.color ?? '#888');
+        const camera = new THREE.PerspectiveCamera(38, 1, 0.02 * content.radius, 120 * content.radius);
+        camera.up.set(0, 0, 1);
+        const controls = new OrbitControls(camera, cell);
+        controls.maxPolarAngle = 0.55 * Math.PI;
+        controls.minDistance = 0.3 * content.radius;
+        controls.maxDistance = 40 * content.radius;
+        const other = this.views[0];
+        if (cameraState.value) place(camera, controls, cameraState.value);
+        else if (other) place(camera, controls, cameraOf(other));
+        else this.frameScene(camera, controls, content);
+        const view: View = { lane, cell, content, camera, controls, shown: '' };
+        controls.addEventListener('change', () => this.cameraMoved(view));
+        cell.addEventListener('click', (event) => this.pick(view, event));
+        cell.addEventListener('dblclick', () => this.resetCamera());
+        this.views.push(view);
+    }
+
+    private frameScene(camera: THREE.PerspectiveCamera, controls: OrbitControls, content: LaneScene): void {
+        const away = new THREE.Vector3(1.0, -2.1, 1.0).normalize().multiplyScalar(4.6 * content.radius);
+        controls.target.copy(content.center);
+        camera.position.copy(content.center).add(away);
+        controls.update();
+    }
+
+    resetCamera(): void {
+        cameraState.value = null;
+        for (const view of this.views) this.frameScene(view.camera, view.controls, view.content);
+        this.draw();
+    }
+
+    private movingCamera = false;
+
+    private cameraMoved(view: View): void {
+        if (this.movingCamera) return;
+        this.movingCamera = true;
+        const state = cameraOf(view);
+        if (linkedCameras.value) {
+            for (const other of this.views) if (other !== view) place(other.camera, other.controls, state);
+        }
+        cameraState.value = state;
+        this.movingCamera = false;
+        this.draw();
+    }
+
+    private placeCameras(state: number[]): void {
+        this.movingCamera = true;
+        for (const view of this.views) place(view.camera, view.controls, state);
+        this.movingCamera = false;
+        this.draw();
+    }
+
+    private pick(view: View, event: MouseEvent): void {
+        const box = view.cell.getBoundingClientRect();
+        const point = new THREE.Vector2(
+            ((event.clientX - box.left) / box.width) * 2 - 1,
+            1 - ((event.clientY - box.top) / box.height) * 2,
+        );
+        const ray = new THREE.Raycaster();
+        ray.setFromCamera(point, view.camera);
+        selection.value = view.content.pick(ray);
+    }
+
+    /** Asks for a picture in the next frame. */
+    draw(): void {
+        if (this.pending || !this.renderer) return;
+        this.pending = true;
+        requestAnimationFrame(() => {
+            this.pending = false;
+            if (!this.lost && this.isConnected) this.drawNow();
+        });
+    }
+
+    private drawNow(): void {
+        const renderer = this.renderer!;
+        const stage = this.getBoundingClientRect();
+        const ratio = Math.min(2, devicePixelRatio);
+        const size = renderer.getSize(new THREE.Vector2());
+        if (size.x !== Math.round(stage.width) || size.y !== Math.round(stage.height) || renderer.getPixelRatio() !== ratio) {
+            renderer.setPixelRatio(ratio);
+            renderer.setSize(Math.round(stage.width), Math.round(stage.height), false);
+        }
+        const scale = this.forceScale.length(lanes.value, this.views[0]?.content.radius ?? 1) * viewOptions.value.forceFactor;
+        for (const view of this.views) {
+            const box = view.cell.getBoundingClientRect();
+            if (box.width < 2 || box.height < 2) continue;
+            const frame = view.lane.history.frameAt(cursor.peek());
+            if (frame) view.content.update(frame, viewOptions.value, scale, selection.peek() as Picked | null);
+            view.camera.aspect = box.width / box.height;
+            view.camera.updateProjectionMatrix();
+            const left = box.left - stage.left;
+            const bottom = stage.bottom - box.bottom;
+            renderer.setViewport(left, bottom, box.width, box.height);
+            renderer.setScissor(left, bottom, box.width, box.height);
+            renderer.render(view.content.scene, view.camera);
+        }
+        this.dispatchEvent(new CustomEvent('kl-drawn'));
+    }
+
+    /** A picture of all views as they are now. */
+    async picture(): Promise<Blob | null> {
+        if (!this.renderer) return null;
+        this.drawNow();
+        return new Promise((done) => this.renderer!.domElement.toBlob(done));
+    }
+
+    /** The canvas, for recording. */
+    get canvas(): HTMLCanvasElement | null {
+        return this.renderer?.domElement ?? null;
+    }
+
+    get legend(): string {
+        const unit = this.forceScale.length(lanes.value, 1);
+        return `1 N = ${number(unit)} radii`;
+    }
+
+    /** For tests and the text summary: contact force arrows of a view, as drawn. */
+    contentOf(index: number): LaneScene | undefined {
+        return this.views.find((v) => v.lane === lanes.value[index])?.content;
+    }
+
+    private dropViews(): void {
+        for (const view of this.views) this.dropView(view);
+        this.views = [];
+        this.forceScale.reset();
+    }
+
+    private dropView(view: View): void {
+        view.controls.dispose();
+        view.content.dispose();
+    }
+}
+
+function cameraOf(view: View): number[] {
+    return [...view.camera.position.toArray(), ...view.controls.target.toArray()];
+}
+
+function place(camera: THREE.PerspectiveCamera, controls: OrbitControls, state: number[]): void {
+    camera.position.fromArray(state, 0);
+    controls.target.fromArray(state, 3);
+    controls.update();
+}
+
+customElements.define('kl-stage', KlStage);
