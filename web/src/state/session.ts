@@ -74,7 +74,8 @@ export function solverInfo(id: string): SolverInfo | undefined {
 let tickTimer = 0;
 let lastTick = 0;
 
-function touched(): void {
+/** Says that data has come in; panels hear of it at most 30 times a second. */
+export function touchedData(): void {
     if (tickTimer) return;
     const wait = Math.max(0, 33 - (performance.now() - lastTick));
     tickTimer = window.setTimeout(() => {
@@ -234,7 +235,7 @@ async function rebuild(): Promise<void> {
         };
         const kept = old.get(jobKey(job));
         if (kept && kept.state.value !== 'crashed') return { lane: kept, job, fresh: false };
-        const lane = new Lane(choice, tables.value!, perLane, touched);
+        const lane = new Lane(choice, tables.value!, perLane, touchedData);
         laneJobs.set(lane, jobKey(job));
         return { lane, job, fresh: true };
     });

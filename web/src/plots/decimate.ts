@@ -1,0 +1,87 @@
+// Columns of any length onto about two points per pixel: each bucket of x keeps its smallest and largest
+// value in the order they came, so that no spike is lost. All series share the bucket grid.
+
+export interface Column {
+    x: ArrayLike<number>; // ascending
+    y: ArrayLike<number>;
+}
+
+export type Aligned = (number | null)[][]; // x, then one array per column
+
+function lowerBound(x: ArrayLike<number>, value: number): number {
+    let low = 0;
+    let high = x.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (x[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/** `floor` > 0 lifts smaller values to it: what a logarithmic axis can show. */
+export function decimate(columns: Column[], from: number, to: number, buckets: number, floor = 0): Aligned {
+    const width = (to - from) / buckets;
+    if (!(width > 0)) return [[], ...columns.map(() => [])];
+    const sparse = columns.every((c) => lowerBound(c.x, to) - lowerBound(c.x, from) <= 2 * buckets);
+    return sparse && sameGrid(columns) ? exact(columns, from, to, floor) : bucketed(columns, from, width, buckets, floor);
+}
+
+function sameGrid(columns: Column[]): boolean {
+    const longest = columns.reduce((a, b) => (b.x.length > a.x.length ? b : a), columns[0]);
+    return columns.every(
+        (c) => c.x.length === 0 || (c.x[0] === longest.x[0] && c.x[c.x.length - 1] === longest.x[c.x.length - 1]),
+    );
+}
+
+function lift(y: number, floor: number): number | null {
+    if (!Number.isFinite(y)) return null;
+    return floor > 0 && y < floor ? floor : y;
+}
+
+function exact(columns: Column[], from: number, to: number, floor: number): Aligned {
+    const longest = columns.reduce((a, b) => (b.x.length > a.x.length ? b : a), columns[0]);
+    const first = Math.max(0, lowerBound(longest.x, from) - 1);
+    const last = Math.min(longest.x.length, lowerBound(longest.x, to) + 2);
+    const rows: Aligned = [[], ...columns.map(() => [] as (number | null)[])];
+    for (let i = first; i < last; i++) {
+        rows[0].push(longest.x[i]);
+        columns.forEach((c, k) => {
+            rows[k + 1].push(i < c.y.length ? lift(c.y[i], floor) : null);
+        });
+    }
+    return rows;
+}
+
+function bucketed(columns: Column[], from: number, width: number, buckets: number, floor: number): Aligned {
+    const x: number[] = [];
+    for (let b = 0; b < buckets; b++) x.push(from + (b + 0.25) * width, from + (b + 0.75) * width);
+    return [x, ...columns.map((c) => bucketColumn(c, from, width, buckets, floor))];
+}
+
+function bucketColumn(c: Column, from: number, width: number, buckets: number, floor: number): (number | null)[] {
+    const out: (number | null)[] = new Array(2 * buckets).fill(null);
+    let i = lowerBound(c.x, from);
+    for (let b = 0; b < buckets && i < c.x.length; b++) {
+        const end = from + (b + 1) * width;
+        let least = Number.POSITIVE_INFINITY;
+        let most = Number.NEGATIVE_INFINITY;
+        let leastFirst = true;
+        for (; i < c.x.length && c.x[i] < end; i++) {
+            const y = c.y[i];
+            if (!Number.isFinite(y)) continue;
+            if (y < least) {
+                least = y;
+                leastFirst = false;
+            }
+            if (y > most) {
+                most = y;
+                leastFirst = true;
+            }
+        }
+        if (most < least) continue;
+        out[2 * b] = lift(leastFirst ? least : most, floor);
+        out[2 * b + 1] = lift(leastFirst ? most : least, floor);
+    }
+    return out;
+}

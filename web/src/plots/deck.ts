@@ -1,0 +1,156 @@
+// The plots that are open: pick, reorder by moving, close.
+import { signal } from '@preact/signals-core';
+import { html } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { KlElement } from '../app/element';
+import { stepCurves } from '../state/explain';
+import { profile } from '../state/profiles';
+import { hidden, lanes, styles, tables, tick } from '../state/session';
+import { effect } from '@preact/signals-core';
+import { convergencePlot } from './convergence-plot';
+import type { PlotDefinition } from './definition';
+import './line-plot';
+import type { KlPlot } from './line-plot';
+import { metricPlots } from './metric-plots';
+import { profilePlot } from './profile-plot';
+import { reactionPlot } from './reaction-plot';
+import { stagePlot } from './stage-plot';
+import { statePlot } from './state-plot';
+
+export interface OpenPlot {
+    id: string;
+    choice: string;
+}
+
+export const FIRST_PLOTS = ['convergence', 'r_nat', 'iterations', 'state', 'reactions', 'r_pen', 'r_dual', 'r_ncp'];
+
+export const openPlots = signal<OpenPlot[]>(FIRST_PLOTS.map((id) => ({ id, choice: '' })));
+export const plotSize = signal<'small' | 'large'>('small');
+
+export function allPlots(): PlotDefinition[] {
+    return [statePlot, reactionPlot, convergencePlot, profilePlot, stagePlot, ...metricPlots()];
+}
+
+export function showPlot(id: string): void {
+    if (!openPlots.value.some((p) => p.id === id)) openPlots.value = [{ id, choice: '' }, ...openPlots.value];
+}
+
+export function hidePlot(id: string): void {
+    openPlots.value = openPlots.value.filter((p) => p.id !== id);
+}
+
+export function movePlot(id: string, by: number): void {
+    const list = [...openPlots.value];
+    const at = list.findIndex((p) => p.id === id);
+    const to = Math.max(0, Math.min(list.length - 1, at + by));
+    list.splice(to, 0, ...list.splice(at, 1));
+    openPlots.value = list;
+}
+
+export class KlDeck extends KlElement {
+    private dispose: (() => void) | null = null;
+
+    override connectedCallback(): void {
+        super.connectedCallback();
+        // These come without new steps; the plots only listen to `tick`.
+        this.dispose = effect(() => {
+            void [stepCurves.value, profile.value, hidden.value, lanes.value];
+            queueMicrotask(() => (tick.value = tick.peek() + 1));
+        });
+    }
+
+    override disconnectedCallback(): void {
+        super.disconnectedCallback();
+        this.dispose?.();
+    }
+
+    override render() {
+        const known = allPlots();
+        const closed = known.filter((d) => !openPlots.value.some((p) => p.id === d.id));
+        const open = openPlots.value.flatMap((p) => {
+            const definition = known.find((d) => d.id === p.id);
+            return definition ? [{ ...p, definition }] : [];
+        });
+        return html`
+            <div class="deck-bar">
+                ${this.legend()}
+                <span class="spacer"></span>
+                <select
+                    aria-label="Add a plot"
+                    @change=${(e: Event) => {
+                        const select = e.target as HTMLSelectElement;
+                        if (select.value) showPlot(select.value);
+                        select.value = '';
+                    }}
+                >
+                    <option value="">+ plot</option>
+                    ${closed.map((d) => html`<option value=${d.id} title=${d.text}>${d.title}</option>`)}
+                </select>
+                <button
+                    aria-pressed=${plotSize.value === 'large'}
+                    @click=${() => {
+                        plotSize.value = plotSize.value === 'large' ? 'small' : 'large';
+                    }}
+                >
+                    Large
+                </button>
+            </div>
+            <div class="deck deck-${plotSize.value}">
+                ${repeat(
+                    open,
+                    (p) => p.id,
+                    (p) => html`<kl-plot
+                        draggable="false"
+                        data-plot=${p.id}
+                        .definition=${p.definition}
+                        .choice=${p.choice}
+                        .onRemove=${() => hidePlot(p.id)}
+                        .onChoice=${(choice: string) => this.remember(p.id, choice)}
+                        @keydown=${(event: KeyboardEvent) => this.key(event, p.id)}
+                    ></kl-plot>`,
+                )}
+            </div>
+        `;
+    }
+
+    private remember(id: string, choice: string): void {
+        openPlots.value = openPlots.value.map((p) => (p.id === id ? { ...p, choice } : p));
+    }
+
+    private key(event: KeyboardEvent, id: string): void {
+        if (!event.altKey || (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')) return;
+        event.preventDefault();
+        event.stopPropagation();
+        movePlot(id, event.key === 'ArrowLeft' ? -1 : 1);
+        (event.currentTarget as KlPlot).querySelector<HTMLElement>('figure')?.focus();
+    }
+
+    /** Solver names in their colour and dash; a click hides a solver everywhere. */
+    private legend() {
+        return html`<div class="legend" role="group" aria-label="Solvers in the plots">
+            ${lanes.value.map((lane) => {
+                const id = lane.choice.id;
+                const style = styles.value.get(id);
+                const off = hidden.value.has(id);
+                return html`<button
+                    class="legend-item ${off ? 'off' : ''}"
+                    aria-pressed=${!off}
+                    title=${off ? 'Show in plots' : 'Hide in plots'}
+                    @click=${() => {
+                        const next = new Set(hidden.value);
+                        if (off) next.delete(id);
+                        else next.add(id);
+                        hidden.value = next;
+                    }}
+                >
+                    <svg width="26" height="8" aria-hidden="true">
+                        <line x1="0" y1="4" x2="26" y2="4" stroke=${style?.color ?? '#888'} stroke-width="2.4" stroke-dasharray=${(style?.dash ?? []).join(' ')} />
+                    </svg>
+                    ${style?.title ?? id}
+                </button>`;
+            })}
+        </div>`;
+    }
+}
+
+customElements.define('kl-deck', KlDeck);

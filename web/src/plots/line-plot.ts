@@ -1,0 +1,296 @@
+// One live plot: uPlot with decimated columns, a play cursor that costs no redraw, zoom, a table view and
+// arrow keys. Every plot has the same left gutter, so that time axes line up.
+import { html } from 'lit';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { effect } from '@preact/signals-core';
+import { KlElement } from '../app/element';
+import { number } from '../app/format';
+import { cursor, dark, dt, seek, tick } from '../state/session';
+import { decades, FLOOR, linearRange, logRange, powerLabel, tickLabel } from './axes';
+import { decimate } from './decimate';
+import type { Curve, PlotData, PlotDefinition } from './definition';
+import { enqueue } from './redraw';
+
+const GUTTER = 62; // px left of every plot
+
+export class KlPlot extends KlElement {
+    definition!: PlotDefinition;
+    choice = '';
+    onRemove: (() => void) | null = null;
+    onChoice: ((choice: string) => void) | null = null;
+    private chart: uPlot | null = null;
+    private data: PlotData = { curves: [], x: [0, 1] };
+    private zoom: [number, number] | null = null;
+    private layoutKey = '';
+    private disposers: (() => void)[] = [];
+    private observer: ResizeObserver | null = null;
+    private marker: HTMLElement | null = null;
+    private readout = '';
+    private asTable = false;
+    private seen = false;
+    private visibility: IntersectionObserver | null = null;
+
+    private get picked(): string {
+        const choices = this.definition.choices?.() ?? [];
+        return choices.some((c) => c.id === this.choice) ? this.choice : (choices[0]?.id ?? '');
+    }
+
+    private get unit(): string {
+        return this.definition.unitOf?.(this.picked) ?? this.definition.unit;
+    }
+
+    override render() {
+        const def = this.definition;
+        const choices = def.choices?.() ?? [];
+        return html`
+            <figure
+                class="plot"
+                tabindex="0"
+                aria-label=${`Plot: ${def.title}. Arrow keys move the cursor.`}
+                @keydown=${(event: KeyboardEvent) => this.key(event)}
+            >
+                <figcaption title=${def.text}>
+                    <span class="plot-title">${def.title}</span>
+                    <span class="plot-unit">${this.unit ? `[${this.unit}]` : ''}</span>
+                    ${choices.length > 0
+                        ? html`<select
+                              aria-label=${`${def.title}: quantity`}
+                              .value=${this.picked}
+                              @change=${(e: Event) => this.choose((e.target as HTMLSelectElement).value)}
+                          >
+                              ${choices.map((c) => html`<option value=${c.id} ?selected=${c.id === this.picked}>${c.title}</option>`)}
+                          </select>`
+                        : null}
+                    <span class="plot-tools">
+                        ${this.zoom ? html`<button @click=${() => this.setZoom(null)}>Whole run</button>` : null}
+                        <button title="View as table" aria-pressed=${this.asTable} @click=${() => this.flipTable()}>⊞</button>
+                        <button title="Save as CSV" @click=${() => this.save('csv')}>CSV</button>
+                        <button title="Save as PNG" @click=${() => this.save('png')}>PNG</button>
+                        <button title="Save as SVG" @click=${() => this.save('svg')}>SVG</button>
+                        ${this.onRemove
+                            ? html`<button title="Close this plot" aria-label=${`Close plot ${def.title}`} @click=${() => this.onRemove?.()}>×</button>`
+                            : null}
+                    </span>
+                </figcaption>
+                <div class="chart" ?hidden=${this.asTable}></div>
+                ${this.asTable ? this.table() : null}
+                ${this.data.note ? html`<p class="plot-note">${this.data.note}</p>` : null}
+                <p class="visually-hidden" aria-live="polite">${this.readout}</p>
+            </figure>
+        `;
+    }
+
+    protected override firstUpdated(): void {
+        const chart = this.querySelector<HTMLElement>('.chart')!;
+        this.observer = new ResizeObserver(() => this.refresh(true));
+        this.observer.observe(chart);
+        this.visibility = new IntersectionObserver((entries) => {
+            this.seen = entries[entries.length - 1].isIntersecting;
+            if (this.seen) this.refresh(false);
+        });
+        this.visibility.observe(chart);
+    }
+
+    override connectedCallback(): void {
+        super.connectedCallback();
+        this.disposers = [
+            effect(() => {
+                void [tick.value, dark.value];
+                this.refresh(false);
+            }),
+            effect(() => {
+                void cursor.value;
+                this.moveMarker();
+            }),
+        ];
+    }
+
+    override disconnectedCallback(): void {
+        super.disconnectedCallback();
+        for (const dispose of this.disposers) dispose();
+        this.observer?.disconnect();
+        this.visibility?.disconnect();
+        this.chart?.destroy();
+        this.chart = null;
+        this.layoutKey = '';
+    }
+
+    protected override updated(): void {
+        this.refresh(false);
+    }
+
+    private choose(choice: string): void {
+        this.choice = choice;
+        this.onChoice?.(choice);
+        this.requestUpdate();
+    }
+
+    private setZoom(zoom: [number, number] | null): void {
+        this.zoom = zoom;
+        this.requestUpdate();
+    }
+
+    private flipTable(): void {
+        this.asTable = !this.asTable;
+        this.requestUpdate();
+    }
+
+    /** Asks for a redraw in one of the next frames; plots take turns. */
+    refresh(now: boolean): void {
+        if (!this.isConnected || !this.definition) return;
+        if (!this.seen && !now) return;
+        enqueue(this, () => this.redraw());
+    }
+
+    private redraw(): void {
+        const host = this.querySelector<HTMLElement>('.chart');
+        if (!host || this.asTable || host.clientWidth < 40) return;
+        const note = this.data.note;
+        this.data = this.definition.data(this.picked);
+        if (note !== this.data.note) this.requestUpdate();
+        const width = host.clientWidth;
+        const height = host.clientHeight || 150;
+        const key = this.data.curves.map((c) => c.label + c.color).join() + this.unit + dark.value + this.definition.id;
+        const columns = this.aligned(width);
+        if (!this.chart || key !== this.layoutKey) {
+            this.chart?.destroy();
+            this.layoutKey = key;
+            this.chart = new uPlot(this.options(width, height), columns as uPlot.AlignedData, host);
+            this.marker = document.createElement('div');
+            this.marker.className = 'play-cursor';
+            if (this.definition.xIsTime) this.chart.over.append(this.marker);
+        } else {
+            if (this.chart.width !== width || this.chart.height !== height) this.chart.setSize({ width, height });
+            this.chart.setData(columns as uPlot.AlignedData);
+        }
+        this.moveMarker();
+    }
+
+    private aligned(width: number) {
+        const [from, to] = this.zoom ?? this.data.x;
+        const floor = this.definition.log ? FLOOR : 0;
+        if (this.data.curves.length === 0) return [[]];
+        return decimate(this.data.curves.map((c) => c.column), from, to, Math.max(50, width - GUTTER), floor);
+    }
+
+    private options(width: number, height: number): uPlot.Options {
+        const css = getComputedStyle(this);
+        const ink = css.getPropertyValue('--ink-2').trim() || '#555';
+        const grid = { stroke: css.getPropertyValue('--grid').trim() || '#ddd', width: 1 };
+        const font = '11px system-ui, sans-serif';
+        const { log, logX } = this.definition;
+        return {
+            width,
+            height,
+            padding: [8, 12, 0, 0],
+            legend: { show: false },
+            cursor: {
+                sync: this.definition.xIsTime ? { key: 'time', setSeries: false } : undefined,
+                drag: { x: true, y: false, setScale: false },
+                points: { size: 5 },
+                bind: { dblclick: () => () => (this.setZoom(null), null) },
+            },
+            scales: {
+                x: { time: false, range: () => this.zoom ?? this.data.x, distr: logX ? 3 : 1 },
+                y: { distr: log ? 3 : 1, range: (_u, min, max) => (log ? logRange(min, max) : linearRange(min, max)) },
+            },
+            axes: [
+                {
+                    stroke: ink, font, grid, size: 30, ticks: { show: false }, space: 60,
+                    values: (_u, splits) => splits.map((v) => (logX && v > 0 ? powerLabel(v) : tickLabel(v))),
+                },
+                {
+                    stroke: ink, font, grid, size: GUTTER, ticks: { show: false },
+                    ...(log ? { splits: (_u: uPlot, _a: number, min: number, max: number) => decades(min, max, Math.max(2, Math.floor(height / 28))) } : { space: 28 }),
+                    values: (_u, splits) => splits.map((v) => (log ? powerLabel(v) : tickLabel(v))),
+                },
+            ],
+            series: [{}, ...this.data.curves.map((c) => this.seriesOf(c))],
+            hooks: {
+                setSelect: [
+                    (u) => {
+                        if (u.select.width < 6) return;
+                        const zoom: [number, number] = [u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')];
+                        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+                        this.setZoom(zoom);
+                    },
+                ],
+                ready: [
+                    (u) => {
+                        u.over.addEventListener('click', (event) => {
+                            if (this.definition.xIsTime && u.select.width < 6) seek(u.posToVal(event.offsetX, 'x') / dt.value);
+                        });
+                    },
+                ],
+            },
+        };
+    }
+
+    private seriesOf(c: Curve): uPlot.Series {
+        return { label: c.label, stroke: c.color, width: 1.6, dash: c.dash, spanGaps: false, points: { show: false } };
+    }
+
+    private moveMarker(): void {
+        if (!this.marker || !this.chart || !this.definition.xIsTime) return;
+        const left = this.chart.valToPos(cursor.peek() * dt.peek(), 'x');
+        this.marker.style.transform = `translateX(${left}px)`;
+        this.marker.style.display = left >= 0 && left <= this.chart.over.clientWidth ? '' : 'none';
+    }
+
+    private key(event: KeyboardEvent): void {
+        if (!this.definition.xIsTime || (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')) return;
+        if ((event.target as HTMLElement).tagName === 'SELECT') return;
+        event.preventDefault();
+        event.stopPropagation();
+        const stride = event.shiftKey ? 50 : 1;
+        seek(cursor.value + (event.key === 'ArrowRight' ? stride : -stride));
+        this.readout = this.values()
+            .map(([label, value]) => `${label} ${number(value)} ${this.unit}`)
+            .join(', ');
+        this.requestUpdate();
+    }
+
+    /** Value of each curve at the play cursor. */
+    private values(): [string, number][] {
+        const at = cursor.value * dt.value;
+        return this.data.curves.map((c) => {
+            let i = 0;
+            while (i + 1 < c.column.x.length && c.column.x[i + 1] <= at + 1e-12) i++;
+            return [c.label, c.column.y[i]];
+        });
+    }
+
+    private table() {
+        const data = this.definition.data(this.picked);
+        const rows = decimate(data.curves.map((c) => c.column), ...data.x, 20);
+        return html`<div class="plot-table" tabindex="0" role="region" aria-label=${`${this.definition.title} as table`}>
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">${this.definition.xTitle}</th>
+                        ${data.curves.map((c) => html`<th scope="col">${c.label}</th>`)}
+                    </tr>
+                </thead>
+                <tbody>
+                    ${rows[0].map(
+                        (x, i) => html`<tr>
+                            <td>${number(x)}</td>
+                            ${rows.slice(1).map((column) => html`<td>${number(column[i])}</td>`)}
+                        </tr>`,
+                    )}
+                </tbody>
+            </table>
+        </div>`;
+    }
+
+    private async save(kind: 'csv' | 'png' | 'svg'): Promise<void> {
+        const { saveCsv, savePng, saveSvg } = await import('./export');
+        const data = this.definition.data(this.picked);
+        if (kind === 'csv') saveCsv(this.definition, data);
+        else if (kind === 'png') savePng(this.definition, this.chart);
+        else await saveSvg(this.definition, this.unit, data);
+    }
+}
+
+customElements.define('kl-plot', KlPlot);

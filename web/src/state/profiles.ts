@@ -1,0 +1,79 @@
+// Performance profiles of a curated run, as it grows: every solver has met the same problems.
+import { computed, effect, signal } from '@preact/signals-core';
+import type { Profile } from '../core/protocol';
+import { experiment, hidden, lanes, tables, tick, toolClient } from './session';
+
+const MOST = 4000; // problems taken, evenly spread over the run
+const POINTS = 120;
+
+export const profileMeasure = signal('iterations');
+export const profileFloor = signal(false);
+export const profileTau = signal(100);
+export const profile = signal<{ solvers: string[]; problems: number; result: Profile } | null>(null);
+export const comparable = computed(() => experiment.value.mode === 'curated');
+
+/** (problems x solvers): the measure, NaN where a solver has not converged. Failures never count as best. */
+export function measureMatrix(
+    measure: string,
+    columns: { value: ArrayLike<number>; outcome: ArrayLike<number> }[],
+    most = MOST,
+): { problems: number; values: Float64Array } {
+    const common = Math.min(...columns.map((c) => c.value.length));
+    const stride = Math.max(1, Math.ceil(common / most));
+    const problems = Math.floor(common / stride);
+    const values = new Float64Array(problems * columns.length);
+    const judged = measure !== 'time' && measure !== 'iterations' && measure !== 'solve_time';
+    for (let p = 0; p < problems; p++) {
+        columns.forEach((c, s) => {
+            const failed = c.outcome[p * stride] !== 0 && !judged;
+            values[p * columns.length + s] = failed ? Number.NaN : c.value[p * stride];
+        });
+    }
+    return { problems, values };
+}
+
+let busy = false;
+let again = false;
+
+async function refresh(): Promise<void> {
+    if (busy) {
+        again = true;
+        return;
+    }
+    const shown = lanes.value.filter((l) => !hidden.value.has(l.choice.id) && l.history.rows > 0);
+    if (!comparable.value || shown.length < 2 || !tables.value) {
+        profile.value = null;
+        return;
+    }
+    busy = true;
+    const measure = profileMeasure.value;
+    const matrix = measureMatrix(
+        measure,
+        shown.map((l) => ({ value: l.history.column(measure), outcome: l.history.column('outcome') })),
+    );
+    try {
+        const result = await toolClient().request('profile', {
+            problems: matrix.problems,
+            solvers: shown.length,
+            measure: matrix.values,
+            floor: profileFloor.value && measure.startsWith('r_'),
+            points: POINTS,
+            tauMax: profileTau.value,
+        });
+        profile.value = { solvers: shown.map((l) => l.choice.id), problems: matrix.problems, result };
+    } catch {
+        profile.value = null;
+    }
+    setTimeout(() => {
+        busy = false;
+        if (again) {
+            again = false;
+            void refresh();
+        }
+    }, 700);
+}
+
+effect(() => {
+    void [tick.value, hidden.value, profileMeasure.value, profileFloor.value, profileTau.value, comparable.value];
+    void refresh();
+});
