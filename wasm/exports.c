@@ -20,7 +20,7 @@ enum {
 };
 
 // Columns of the record before the metrics.
-static const char *const RECORD_HEAD[] = {"time", "iterations", "outcome", "solve_time", "penalty"};
+static const char *const RECORD_HEAD[] = {"time"};
 enum { HEAD_COUNT = (int)(sizeof RECORD_HEAD / sizeof RECORD_HEAD[0]) };
 
 typedef struct PageFile {
@@ -284,38 +284,64 @@ static KlTrace *trace_for(KlPage *page, bool looked_at) {
     return &page->trace;
 }
 
-// In a curated run the residual metrics belong to the observer's reaction, not to the driver's.
-static void overwrite_residuals(const KlPage *page, double *metrics) {
-    KlResiduals r;
-    kl_problem_residuals(kl_sim_problem(page->sim), page->solution.lambda, &r);
-    const struct {
-        const char *id;
-        double value;
-    } table[] = {
-        {"r_p", r.primal}, {"r_dual", r.dual}, {"r_ncp", r.complementarity}, {"r_nat", r.natural},
-        {"r_nat_rel", r.natural_relative}, {"f", r.objective}, {"f_ds", r.objective_desaxce},
-        {"f_ncp", r.objective_ncp}, {"iterations", page->solution.iterations}, {"i_stop", page->solution.iterations},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        int32_t column = kl_metric_find(table[i].id);
+typedef struct NamedValue {
+    const char *metric;
+    double value;
+} NamedValue;
+
+static void overwrite(double *metrics, const NamedValue *table, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int32_t column = kl_metric_find(table[i].metric);
         if (column >= 0) {
             metrics[column] = table[i].value;
         }
     }
 }
 
+// The simulation has not seen the solve, which was done in slices from outside: its metrics follow here.
+static void write_solve(const KlPage *page, double *metrics) {
+    const KlSolution *s = &page->solution;
+    const NamedValue table[] = {
+        {"iterations", s->iterations},
+        {"t_solve", s->time},
+        {"t_iter", s->iterations > 0 ? s->time / s->iterations : 0.0},
+        {"outcome", s->outcome},
+        {"factorizations", s->factorizations},
+        {"penalty", s->penalty},
+        {"t_step", kl_sim_metric(page->sim, "t_step") + s->time},
+    };
+    overwrite(metrics, table, sizeof table / sizeof table[0]);
+}
+
+// In a curated run the residuals belong to the observer's reaction, not to the driver's.
+static void write_residuals(const KlPage *page, double *metrics) {
+    KlResiduals r;
+    kl_problem_residuals(kl_sim_problem(page->sim), page->solution.lambda, &r);
+    const NamedValue table[] = {
+        {"r_p", r.primal},
+        {"r_dual", r.dual},
+        {"r_ncp", r.complementarity},
+        {"r_nat", r.natural},
+        {"r_nat_rel", r.natural_relative},
+        {"r_dual_ccp", r.dual_ccp},
+        {"r_ccp", r.complementarity_ccp},
+        {"r_nat_ccp", r.natural_ccp},
+        {"f", r.objective},
+        {"f_ds", r.objective_desaxce},
+        {"f_ncp", r.objective_ncp},
+    };
+    overwrite(metrics, table, sizeof table / sizeof table[0]);
+}
+
 static void write_record(KlPage *page) {
     double *row = page->record + (size_t)page->record_count++ * (size_t)page->record_columns;
     row[0] = kl_sim_time(page->sim);
-    row[1] = page->solution.iterations;
-    row[2] = page->solution.outcome;
-    row[3] = page->solution.time;
-    row[4] = page->solution.penalty;
-    for (int32_t i = 0; i < kl_metric_count(); i++) {
-        row[HEAD_COUNT + i] = kl_sim_metric(page->sim, kl_metric_kind(i)->id);
-    }
+    double *metrics = row + HEAD_COUNT;
+    // Not kl_sim_metric: that computes the costly ones on demand.
+    memcpy(metrics, kl_sim_find_field(page->sim, "metrics")->data, sizeof(double) * (size_t)kl_metric_count());
+    write_solve(page, metrics);
     if (page->observer != NULL) {
-        overwrite_residuals(page, row + HEAD_COUNT);
+        write_residuals(page, metrics);
     }
 }
 
@@ -692,13 +718,13 @@ static json_t *suggested_solvers(const KlScene *scene) {
     return list;
 }
 
-// The loaded scene: texts, runs, counts, bodies, joints, shapes.
+// The loaded scene: texts, runs, counts, and the bodies, joints and shapes of the run that is started.
 const char *kl_page_scene(KlPage *page) {
     if (page->scene == NULL) {
         (void)kl_fail(KL_ERR_ARGUMENT, "no scene is loaded");
         return NULL;
     }
-    const KlModel *model = kl_scene_model(page->scene);
+    const KlModel *model = page->model != NULL ? page->model : kl_scene_model(page->scene);
     KlModelInfo info;
     kl_model_info(model, &info);
     json_t *counts = json_pack("{si si si si si si si sf sf sb}", "bodies", info.bodies, "joints", info.joints, "geoms",

@@ -14,7 +14,7 @@ export const profilePlot: PlotDefinition = {
     logX: true,
     choices: () => [
         { id: 'iterations', title: 'iterations' },
-        { id: 'solve_time', title: 'time (indicative)' },
+        { id: 't_solve', title: 'time (indicative)' },
         ...(tables.value?.metrics ?? []).filter((m) => m.id.startsWith('r_')).map((m) => ({ id: m.id, title: m.title })),
     ],
     data: (choice) => {

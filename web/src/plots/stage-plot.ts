@@ -16,11 +16,18 @@ export const stagePlot: PlotDefinition = {
     data: () => {
         const frames = focused.value?.history.allFrames() ?? [];
         const x = Float64Array.from(frames, (f) => f.step * dt.value);
+        // The solve runs in slices outside the core's own stage clock.
+        const solve = focused.value?.history.column('t_solve') ?? new Float64Array(0);
+        const stageTime = (stage: string, i: number) =>
+            Float64Array.from(frames, (f) => {
+                const value = stage === 'solve' ? solve[f.step - 1] : Number(f.fields.get('stage_time')?.values[i]);
+                return value > 0 ? value : Number.NaN;
+            });
         const curves = (tables.value?.stages ?? []).map((stage, i) => ({
             label: stage,
             color: HUES[i % HUES.length],
             dash: [],
-            column: { x, y: Float64Array.from(frames, (f) => Number(f.fields.get('stage_time')?.values[i] ?? Number.NaN) || Number.NaN) },
+            column: { x, y: stageTime(stage, i) },
             lane: '',
         }));
         return { curves, x: timeSpan() };

@@ -22,7 +22,7 @@ export function measureMatrix(
     const stride = Math.max(1, Math.ceil(common / most));
     const problems = Math.floor(common / stride);
     const values = new Float64Array(problems * columns.length);
-    const judged = measure !== 'time' && measure !== 'iterations' && measure !== 'solve_time';
+    const judged = measure.startsWith('r_');
     for (let p = 0; p < problems; p++) {
         columns.forEach((c, s) => {
             const failed = c.outcome[p * stride] !== 0 && !judged;

@@ -1,0 +1,111 @@
+// Own input by button, drop or paste: scenes (JSON), dual problems (JSON, HDF5). Files stay on this computer.
+import { signal } from '@preact/signals-core';
+import type { SceneFile } from '../core/protocol';
+import type { ProblemInfo } from '../core/types';
+import type { Json } from '../state/experiment';
+import { ownFiles } from '../state/gallery';
+import { say } from '../state/messages';
+import { experiment, open, toolClient } from '../state/session';
+import { dialog } from './dialogs';
+
+export interface OwnProblem {
+    name: string;
+    text: string;
+    index: number;
+    count: number;
+    problem: ProblemInfo;
+}
+
+export const ownProblem = signal<OwnProblem | null>(null);
+
+const MOST = 64 * 1024 * 1024; // bytes of one file
+
+export async function chooseFiles(): Promise<void> {
+    const input = document.createElement('input');
+    input.type = 'file';
+    input.multiple = true;
+    input.accept = '.json,.h5,.hdf5,.stl,.obj';
+    input.onchange = () => void takeFiles([...(input.files ?? [])]);
+    input.click();
+}
+
+export async function takeFiles(files: File[]): Promise<void> {
+    const large = files.find((f) => f.size > MOST);
+    if (large) return say('error', `${large.name} is larger than 64 MB.`);
+    const main = files.find((f) => /\.json$/i.test(f.name)) ?? files.find((f) => /\.(h5|hdf5)$/i.test(f.name));
+    if (!main) return say('error', 'There is no scene or problem among these files.', 'Known: .json (scene or dual problem), .h5 and .hdf5 (dual problems).');
+    try {
+        if (/\.json$/i.test(main.name)) await takeJson(main, files);
+        else await takeHdf5(main);
+        dialog.value = '';
+    } catch (error) {
+        say('error', `${main.name} cannot be used; the page keeps what it had.`, error instanceof Error ? error.message : String(error));
+    }
+}
+
+async function takeJson(main: File, files: File[]): Promise<void> {
+    const text = await main.text();
+    if (looksLikeProblem(text)) return takeProblem(main.name, text, 0);
+    const beside = await Promise.all(
+        files.filter((f) => f !== main).map(async (f): Promise<SceneFile> => ({ path: f.name, data: new Uint8Array(await f.arrayBuffer()) })),
+    );
+    // The core reads it first: whatever is wrong is said with line and path, and nothing else changes.
+    await toolClient().request('load', {
+        source: { name: main.name, text, files: beside },
+        run: 0,
+        driver: { id: 'admm-ncp-fp', preset: '', params: {} },
+        observer: null,
+        memory: 1 << 20,
+    });
+    ownFiles.set(main.name, beside);
+    await open(
+        { scene: { kind: 'own', name: main.name, text }, run: '', mode: experiment.value.mode, driver: '', preset: '', solvers: [], edits: [], duration: 0 },
+        { play: true },
+    );
+    say('info', `${main.name} is open. It stays on this computer.`);
+}
+
+function looksLikeProblem(text: string): boolean {
+    try {
+        const value = JSON.parse(text) as Json;
+        const first = Array.isArray(value) ? value[0] : value;
+        if (!first || typeof first !== 'object' || Array.isArray(first)) return false;
+        return 'v_f' in first || 'problems' in first;
+    } catch {
+        return false; // the core says where it is broken
+    }
+}
+
+export async function takeProblem(name: string, text: string, index: number): Promise<void> {
+    const { count, problem } = await toolClient().request('problem', { text, name, index });
+    ownProblem.value = { name, text, index, count, problem };
+    say('info', `${name}: ${count} dual problem${count === 1 ? '' : 's'}. See the Problem tab.`);
+}
+
+async function takeHdf5(main: File): Promise<void> {
+    const { problemsFromHdf5 } = await import('./hdf5');
+    const problems = await problemsFromHdf5(main.name, new Uint8Array(await main.arrayBuffer()));
+    await takeProblem(main.name, JSON.stringify(problems), 0);
+}
+
+/** Drop anywhere, paste a scene. */
+export function listenToDrops(): void {
+    addEventListener('dragover', (event) => {
+        event.preventDefault();
+        document.body.classList.add('dropping');
+    });
+    addEventListener('dragleave', (event) => {
+        if (event.relatedTarget === null) document.body.classList.remove('dropping');
+    });
+    addEventListener('drop', (event) => {
+        event.preventDefault();
+        document.body.classList.remove('dropping');
+        void takeFiles([...(event.dataTransfer?.files ?? [])]);
+    });
+    addEventListener('paste', (event) => {
+        const target = event.target as HTMLElement;
+        if (target.matches?.('input, textarea')) return;
+        const text = event.clipboardData?.getData('text/plain').trim() ?? '';
+        if (text.startsWith('{') || text.startsWith('[')) void takeFiles([new File([text], 'pasted.json', { type: 'application/json' })]);
+    });
+}

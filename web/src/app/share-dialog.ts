@@ -1,0 +1,76 @@
+// Share: the link, an iframe, the command line, a citation, the scene as a file.
+import { html } from 'lit';
+import { signal } from '@preact/signals-core';
+import { absolute, currentLink } from '../link/share';
+import { MAX_LENGTH, WARN_LENGTH } from '../link/codec';
+import { documentText, experiment, scene, tables } from '../state/session';
+import { dialog, KlDialog } from './dialogs';
+import { commandLine } from './command-line';
+import { download } from './download';
+
+const link = signal('');
+const copied = signal('');
+
+export class KlShare extends KlDialog {
+    readonly name = 'share';
+    readonly heading = 'Share this experiment';
+
+    protected override opening(): void {
+        link.value = '';
+        copied.value = '';
+        void currentLink().then((fragment) => {
+            link.value = absolute(fragment);
+        });
+    }
+
+    content() {
+        const long = link.value.length > MAX_LENGTH;
+        return html`
+            <p class="quiet">
+                The link carries scene, solvers, parameters, camera, plots, the time shown and the state hash. Whoever opens it sees whether
+                their machine gives the same state.
+            </p>
+            ${long
+                ? html`<p role="alert">This experiment is too large for a link (${link.value.length} characters). Send it as a file:</p>`
+                : html`${this.row('Link', link.value)} ${this.row('Embed', this.iframe())}`}
+            ${!long && link.value.length > WARN_LENGTH
+                ? html`<p class="quiet">${link.value.length} characters: some programs cut links of this length.</p>`
+                : null}
+            ${this.row('Command line', commandLine())} ${this.row('BibTeX', this.citation())}
+            <p>
+                <button @click=${() => download(`${scene.value?.id ?? 'scene'}.json`, new Blob([documentText.value], { type: 'application/json' }))}>
+                    Scene as a file
+                </button>
+                <button @click=${() => (dialog.value = '')}>Done</button>
+            </p>
+        `;
+    }
+
+    private row(label: string, text: string) {
+        return html`<label class="share-row"
+            ><span>${label}</span>
+            <textarea readonly rows=${label === 'BibTeX' ? 5 : 2} data-share=${label} .value=${text}></textarea>
+            <button @click=${() => this.copy(label, text)}>${copied.value === label ? 'Copied' : 'Copy'}</button>
+        </label>`;
+    }
+
+    private async copy(label: string, text: string): Promise<void> {
+        await navigator.clipboard.writeText(text).catch(() => {
+            this.querySelector<HTMLTextAreaElement>(`[data-share="${label}"]`)?.select();
+        });
+        copied.value = label;
+    }
+
+    private iframe(): string {
+        const [path, fragment] = link.value.split('#');
+        return `<iframe src="${path}?embed#${fragment ?? ''}" width="960" height="600" title="kinloop"></iframe>`;
+    }
+
+    private citation(): string {
+        const title = `${scene.value?.title ?? ''}, kinloop ${tables.value?.version}`;
+        const { solvers } = experiment.value;
+        return `@misc{kinloop,\n  title = {${title}},\n  note = {solvers: ${solvers.map((s) => s.id).join(', ')}},\n  howpublished = {\\url{${link.value}}}\n}`;
+    }
+}
+
+customElements.define('kl-share', KlShare);

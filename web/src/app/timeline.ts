@@ -1,0 +1,69 @@
+// The timeline: buffers fill like a video's, marks show events, the range input scrubs.
+import { html } from 'lit';
+import { KlElement } from './element';
+import { cursor, dt, lanes, pause, play, playing, reset, seek, speed, steps, styles, tick } from '../state/session';
+import { ticks } from '../state/events';
+
+const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
+
+export class KlTimeline extends KlElement {
+    override render() {
+        void tick.value;
+        const total = Math.max(1, steps.value);
+        return html`
+            <div class="transport" role="group" aria-label="Playback">
+                <button class="icon" title="Run or pause (space)" aria-label=${playing.value ? 'Pause' : 'Run'} @click=${() => (playing.value ? pause() : play())}>
+                    ${playing.value ? '⏸' : '▶'}
+                </button>
+                <button class="icon" title="Step back (←)" aria-label="Step back" @click=${() => this.step(-1)}>⏮</button>
+                <button class="icon" title="Step (→)" aria-label="Step forward" @click=${() => this.step(1)}>⏭</button>
+                <button class="icon" title="Reset (R)" aria-label="Reset" @click=${() => reset()}>⟲</button>
+                <select aria-label="Speed" @change=${(e: Event) => (speed.value = Number((e.target as HTMLSelectElement).value))}>
+                    ${SPEEDS.map((s) => html`<option value=${s} ?selected=${s === speed.value}>${s}×</option>`)}
+                </select>
+            </div>
+            <div class="track">
+                <div class="buffers" aria-hidden="true">
+                    ${lanes.value.map((lane) => {
+                        const color = styles.value.get(lane.choice.id)?.color ?? '#888';
+                        const share = Math.min(100, (100 * lane.filled.value) / total);
+                        return html`<div class="buffer buffer-${lane.state.value}"><i .style=${`width:${share}%;background:${color}`}></i></div>`;
+                    })}
+                </div>
+                <svg class="ticks" aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 1000 10">
+                    ${ticks.value.map((t) => this.mark(t.kind, (1000 * t.step) / total))}
+                </svg>
+                <input
+                    type="range"
+                    min="0"
+                    max=${total}
+                    step="1"
+                    aria-label="Time"
+                    aria-valuetext=${`${(cursor.value * dt.value).toFixed(3)} seconds, step ${cursor.value}`}
+                    .value=${String(cursor.value)}
+                    @input=${(e: Event) => {
+                        pause();
+                        seek(Number((e.target as HTMLInputElement).value));
+                    }}
+                />
+            </div>
+            <output class="clock">${(cursor.value * dt.value).toFixed(3)} s<small> / ${(steps.value * dt.value).toFixed(1)} s</small></output>
+        `;
+    }
+
+    private mark(kind: string, x: number) {
+        const svg = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+        svg.setAttribute('class', `tick tick-${kind}`);
+        svg.setAttribute('x', String(x));
+        svg.setAttribute('width', '1.5');
+        svg.setAttribute('height', '10');
+        return svg;
+    }
+
+    private step(by: number): void {
+        pause();
+        seek(cursor.value + by);
+    }
+}
+
+customElements.define('kl-timeline', KlTimeline);

@@ -1,0 +1,11 @@
+declare module '#core/kinloop.mjs' {
+    const createModule: (options: Record<string, unknown>) => Promise<unknown>;
+    export default createModule;
+}
+declare module '#core/kinloop.wasm?url' {
+    const url: string;
+    export default url;
+}
+declare module '#loader/page.mjs' {
+    export * from '../../wasm/loader/page.mjs';
+}

@@ -1,0 +1,243 @@
+// An experiment in the fragment of an address. Readable for gallery scenes, packed for own ones:
+//   v=1            version of this format
+//   scene=ID@1     gallery scene, or scene=x with x=<base64url(deflate-raw(JSON))> and name=...
+//   run=ID         run of the scene                    mode=curated   (independent when absent)
+//   drive=ID       solver that moves the bodies        pre=hp|ht      preset, the scene's when absent
+//   s=ID,ID        solvers                             p=ID.param:number   one parameter, repeated
+//   set=path:JSON  one change of the scene, repeated   T=seconds      duration
+//   t=seconds      time shown                          cam=x,y,z,x,y,z     camera, then its target
+//   sel=kind.index selection                           plots=id~choice,id  open plots
+//   e=version      of the core that wrote the link     h=step:hash,hash    state per solver
+import type { Edit, Experiment, Json } from '../state/experiment';
+import { deflate, fromBase64url, inflate, toBase64url } from './deflate';
+
+export const LINK_VERSION = '1';
+export const WARN_LENGTH = 2000;
+export const MAX_LENGTH = 32000;
+const MAX_BODIES = 500;
+
+export interface View {
+    time: number;
+    camera: number[] | null;
+    selection: { kind: 'body' | 'joint' | 'contact' | 'geom'; index: number } | null;
+    plots: { id: string; choice: string }[] | null;
+}
+
+export interface Expected {
+    step: number;
+    hashes: string[]; // in the order of the solvers
+    core: string;
+}
+
+export interface Linked {
+    experiment: Experiment;
+    view: View;
+    expected: Expected | null;
+    dropped: string[]; // fields that could not be used, and why
+}
+
+export class BadLink extends Error {}
+
+const PRESET_CODES: Record<string, string> = { 'high-precision': 'hp', 'high-throughput': 'ht' };
+
+export async function encodeLink(experiment: Experiment, view: View, expected: Expected | null): Promise<string> {
+    const out: [string, string][] = [['v', LINK_VERSION]];
+    const { scene } = experiment;
+    if (scene.kind === 'gallery') out.push(['scene', `${scene.id}@1`]);
+    else {
+        const packed = await deflate(new TextEncoder().encode(JSON.stringify(JSON.parse(scene.text))));
+        out.push(['scene', 'x'], ['name', scene.name], ['x', toBase64url(packed)]);
+    }
+    if (experiment.run) out.push(['run', experiment.run]);
+    if (experiment.mode === 'curated') out.push(['mode', 'curated']);
+    if (experiment.driver) out.push(['drive', experiment.driver]);
+    if (experiment.preset) out.push(['pre', PRESET_CODES[experiment.preset] ?? experiment.preset]);
+    if (experiment.solvers.length > 0) out.push(['s', experiment.solvers.map((s) => s.id).join(',')]);
+    for (const s of experiment.solvers) {
+        for (const [param, value] of Object.entries(s.params)) out.push(['p', `${s.id}.${param}:${value}`]);
+    }
+    for (const { path, value } of experiment.edits) out.push(['set', `${path}:${JSON.stringify(value)}`]);
+    if (experiment.duration > 0) out.push(['T', String(experiment.duration)]);
+    if (view.time > 0) out.push(['t', String(Number(view.time.toPrecision(12)))]);
+    if (view.camera) out.push(['cam', view.camera.map((c) => Number(c.toPrecision(4))).join(',')]);
+    if (view.selection) out.push(['sel', `${view.selection.kind}.${view.selection.index}`]);
+    if (view.plots) out.push(['plots', view.plots.map((p) => (p.choice ? `${p.id}~${p.choice}` : p.id)).join(',')]);
+    if (expected) out.push(['e', expected.core], ['h', `${expected.step}:${expected.hashes.join(',')}`]);
+    return `#${out.map(([key, value]) => `${key}=${escapeValue(value)}`).join('&')}`;
+}
+
+/** Only what would break the fragment is escaped, so that links stay readable. */
+function escapeValue(text: string): string {
+    return encodeURIComponent(text).replace(/%(3A|2C|40|5B|5D|7E|2F)/g, (code) => decodeURIComponent(code));
+}
+
+function pairs(fragment: string): [string, string][] {
+    return fragment
+        .replace(/^#/, '')
+        .split('&')
+        .filter((part) => part.length > 0)
+        .map((part) => {
+            const at = part.indexOf('=');
+            const [key, value] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
+            try {
+                return [key, decodeURIComponent(value)];
+            } catch {
+                throw new BadLink('its text is damaged');
+            }
+        });
+}
+
+export async function decodeLink(fragment: string): Promise<Linked> {
+    if (fragment.length > MAX_LENGTH) throw new BadLink(`it is longer than ${MAX_LENGTH} characters`);
+    const fields = pairs(fragment);
+    const get = (key: string) => fields.find(([k]) => k === key)?.[1];
+    if (get('v') !== LINK_VERSION) throw new BadLink(`its version is "${get('v') ?? ''}", this page reads ${LINK_VERSION}`);
+    const dropped: string[] = [];
+    const drop = (key: string, why: string) => void dropped.push(`${key}: ${why}`);
+    const experiment: Experiment = {
+        scene: await readScene(get('scene'), get('x'), get('name')),
+        run: word(get('run'), 'run', drop),
+        mode: get('mode') === 'curated' ? 'curated' : 'independent',
+        driver: word(get('drive'), 'drive', drop),
+        preset: readPreset(get('pre'), drop),
+        solvers: readSolvers(get('s'), fields, drop),
+        edits: readEdits(fields, drop),
+        duration: positive(get('T'), 'T', drop),
+    };
+    return {
+        experiment,
+        view: {
+            time: positive(get('t'), 't', drop),
+            camera: readNumbers(get('cam'), 6, 'cam', drop),
+            selection: readSelection(get('sel'), drop),
+            plots: readPlots(get('plots'), drop),
+        },
+        expected: readExpected(get('h'), get('e'), drop),
+        dropped,
+    };
+}
+
+type Drop = (key: string, why: string) => void;
+
+async function readScene(scene: string | undefined, packed: string | undefined, name: string | undefined) {
+    if (!scene) throw new BadLink('it names no scene');
+    if (scene !== 'x') {
+        const id = scene.replace(/@1$/, '');
+        if (!/^[\w.-]{1,64}$/.test(id)) throw new BadLink('the name of its scene is not valid');
+        return { kind: 'gallery' as const, id };
+    }
+    try {
+        const text = new TextDecoder('utf-8', { fatal: true }).decode(await inflate(fromBase64url(packed ?? '')));
+        const document = JSON.parse(text) as Record<string, Json>;
+        checkNumbers(document);
+        if (Array.isArray(document.bodies) && document.bodies.length > MAX_BODIES) {
+            throw new Error(`it has more than ${MAX_BODIES} bodies`);
+        }
+        return { kind: 'own' as const, name: safeName(name), text: JSON.stringify(document, null, 2) };
+    } catch (error) {
+        throw new BadLink(`its scene cannot be read: ${error instanceof Error ? error.message : error}`);
+    }
+}
+
+function safeName(name: string | undefined): string {
+    return name && /^[\w. -]{1,80}$/.test(name) ? name : 'linked.json';
+}
+
+function checkNumbers(value: Json, depth = 0): void {
+    if (depth > 64) throw new Error('it is nested too deeply');
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('a number in it is not finite');
+    if (value && typeof value === 'object') for (const part of Object.values(value)) checkNumbers(part, depth + 1);
+}
+
+function word(text: string | undefined, key: string, drop: Drop): string {
+    if (!text) return '';
+    if (/^[\w.-]{1,64}$/.test(text)) return text;
+    drop(key, 'not a name');
+    return '';
+}
+
+function positive(text: string | undefined, key: string, drop: Drop): number {
+    if (text === undefined) return 0;
+    const value = Number(text);
+    if (Number.isFinite(value) && value >= 0 && value <= 1e6) return value;
+    drop(key, `"${text.slice(0, 20)}" is not a time`);
+    return 0;
+}
+
+function readPreset(code: string | undefined, drop: Drop): string {
+    if (!code) return '';
+    const found = Object.entries(PRESET_CODES).find(([, c]) => c === code);
+    if (!found) drop('pre', `"${code.slice(0, 20)}" is not hp or ht`);
+    return found?.[0] ?? '';
+}
+
+function readSolvers(list: string | undefined, fields: [string, string][], drop: Drop): Experiment['solvers'] {
+    const ids = (list ?? '').split(',').filter((id) => id.length > 0);
+    const solvers: Experiment['solvers'] = [];
+    for (const id of ids) {
+        const name = word(id, 's', drop);
+        if (name && !solvers.some((s) => s.id === name)) solvers.push({ id: name, preset: '', params: {} });
+    }
+    if (solvers.length > 4) drop('s', 'only the first four solvers are taken');
+    for (const [key, text] of fields) {
+        if (key !== 'p') continue;
+        const match = /^([\w-]+)\.(\w+):(.+)$/.exec(text);
+        const solver = solvers.find((s) => s.id === match?.[1]);
+        const value = Number(match?.[3]);
+        if (match && solver && Number.isFinite(value)) solver.params[match[2]] = value;
+        else drop('p', `"${text.slice(0, 40)}" is not a parameter of a solver here`);
+    }
+    return solvers.slice(0, 4);
+}
+
+function readEdits(fields: [string, string][], drop: Drop): Edit[] {
+    const edits: Edit[] = [];
+    for (const [key, text] of fields) {
+        if (key !== 'set') continue;
+        const match = /^([\w.-]{1,120}):(.+)$/s.exec(text);
+        try {
+            if (!match) throw new Error();
+            const value = JSON.parse(match[2]) as Json;
+            checkNumbers(value);
+            edits.push({ path: match[1], value });
+        } catch {
+            drop('set', `"${text.slice(0, 40)}" is not path:value`);
+        }
+    }
+    return edits;
+}
+
+function readNumbers(text: string | undefined, count: number, key: string, drop: Drop): number[] | null {
+    if (!text) return null;
+    const values = text.split(',').map(Number);
+    if (values.length === count && values.every((v) => Number.isFinite(v) && Math.abs(v) < 1e6)) return values;
+    drop(key, `needs ${count} numbers`);
+    return null;
+}
+
+function readSelection(text: string | undefined, drop: Drop): View['selection'] {
+    if (!text) return null;
+    const match = /^(body|joint|contact|geom)\.(\d{1,5})$/.exec(text);
+    if (match) return { kind: match[1] as 'body', index: Number(match[2]) };
+    drop('sel', 'not a selection');
+    return null;
+}
+
+function readPlots(text: string | undefined, drop: Drop): View['plots'] {
+    if (text === undefined) return null;
+    const plots = text.split(',').map((part) => {
+        const [id, choice = ''] = part.split('~');
+        return { id, choice };
+    });
+    if (plots.every((p) => /^\w{0,40}$/.test(p.id) && /^\w{0,40}$/.test(p.choice))) return plots.filter((p) => p.id);
+    drop('plots', 'not a list of plots');
+    return null;
+}
+
+function readExpected(text: string | undefined, core: string | undefined, drop: Drop): Expected | null {
+    if (!text) return null;
+    const match = /^(\d{1,9}):([0-9a-f]{16}(?:,[0-9a-f]{16})*)$/.exec(text);
+    if (match) return { step: Number(match[1]), hashes: match[2].split(','), core: (core ?? '').slice(0, 20) };
+    drop('h', 'not a step and hashes');
+    return null;
+}

@@ -1,0 +1,9 @@
+// Whether the experiment behind a link gave the same state as the sender saw.
+import { signal } from '@preact/signals-core';
+
+export interface Verdict {
+    kind: 'same' | 'differs' | 'waiting';
+    text: string;
+}
+
+export const linkVerdict = signal<Verdict | null>(null);

@@ -1,0 +1,33 @@
+// Starts the page.
+import './app/theme.css';
+import './app/app';
+import { listenToKeys } from './app/keys';
+import { listenToDrops } from './app/own-input';
+import { followAddress, openFragment } from './link/share';
+import { wasmSupported } from './state/core-module';
+import { say } from './state/messages';
+import { phase, startCore } from './state/session';
+
+async function begin(): Promise<void> {
+    if (!wasmSupported()) {
+        phase.value = 'unsupported';
+        return;
+    }
+    try {
+        await startCore();
+    } catch (error) {
+        phase.value = 'broken';
+        say('error', 'The simulation core could not be loaded.', error instanceof Error ? error.message : String(error));
+        return;
+    }
+    await openFragment(location.hash);
+    followAddress();
+}
+
+listenToKeys();
+listenToDrops();
+void begin();
+
+if (import.meta.env.PROD && 'serviceWorker' in navigator) {
+    addEventListener('load', () => void navigator.serviceWorker.register('./service-worker.js').catch(() => {}));
+}

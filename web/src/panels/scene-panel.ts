@@ -1,0 +1,152 @@
+// The scene: what it is, its settings, bodies and joints; every number can be changed.
+import { html } from 'lit';
+import { KlElement } from '../app/element';
+import { number } from '../app/format';
+import type { Json } from '../state/experiment';
+import { applyEdits, readPath } from '../state/experiment';
+import { change, documentText, edit, experiment, runIndex, scene, selection } from '../state/session';
+import { numberField } from './field';
+
+interface Setting {
+    label: string;
+    path: string; // in a run's or the scene's document
+    unit: string;
+    text: string;
+    min: number;
+    max: number;
+    log: boolean;
+    now: (s: NonNullable<ReturnType<typeof settings>>) => number;
+}
+
+const SETTINGS: Setting[] = [
+    { label: 'Δt', path: 'dt', unit: 's', text: 'Time step', min: 1e-5, max: 0.1, log: true, now: (s) => s.dt },
+    { label: 'Gravity z', path: 'gravity.2', unit: 'm/s²', text: 'Along the world’s z', min: -30, max: 30, log: false, now: (s) => s.gravity[2] },
+    { label: 'Stabilise joints α', path: 'stabilization.joints', unit: '', text: 'Share of the joint violation that is removed per step', min: 0, max: 1, log: false, now: (s) => s.baumgarteJoint },
+    { label: 'Stabilise limits β', path: 'stabilization.limits', unit: '', text: 'Share of the limit violation that is removed per step', min: 0, max: 1, log: false, now: (s) => s.baumgarteLimit },
+    { label: 'Stabilise contacts γ', path: 'stabilization.contacts', unit: '', text: 'Share of the penetration that is removed per step', min: 0, max: 1, log: false, now: (s) => s.baumgarteContact },
+    { label: 'Margin δ', path: 'margin', unit: 'm', text: 'Penetration that is tolerated', min: -0.01, max: 0.01, log: false, now: (s) => s.margin },
+];
+
+const SOFT = [
+    { label: 'Soften joints', path: 'softening.joints.on', now: 'softJoint' },
+    { label: 'Soften limits', path: 'softening.limits.on', now: 'softLimit' },
+    { label: 'Soften contacts', path: 'softening.contacts.on', now: 'softContact' },
+] as const;
+
+function settings() {
+    return scene.value?.runs[runIndex.value]?.settings;
+}
+
+export class KlScenePanel extends KlElement {
+    override render() {
+        const info = scene.value;
+        const now = settings();
+        if (!info || !now) return html`<p class="quiet">No scene yet.</p>`;
+        const run = info.runs[runIndex.value];
+        const changed = new Set(experiment.value.edits.map((e) => e.path));
+        return html`
+            <h2>${info.title} ${info.surrogate ? html`<span class="tag">surrogate</span>` : null}</h2>
+            <p>${run.text || info.text}</p>
+            <dl class="facts">
+                ${this.facts(info).map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}
+            </dl>
+            ${numberField({
+                label: 'Duration', value: experiment.value.duration || run.duration, unit: 's', text: 'Simulated time', min: 0.01, max: 60, log: true,
+                int: false, changed: experiment.value.duration > 0,
+                set: (v) => void change({ ...experiment.value, duration: v }, 400),
+                reset: () => void change({ ...experiment.value, duration: 0 }),
+            })}
+            <h3>Settings</h3>
+            ${SETTINGS.map((s) => this.setting(s, s.now(now), changed))}
+            ${SOFT.map(
+                (s) => html`<label class="check"
+                    ><input type="checkbox" .checked=${now[s.now]} @change=${(e: Event) => edit(this.place(s.path), (e.target as HTMLInputElement).checked)} />
+                    ${s.label}</label
+                >`,
+            )}
+            ${this.selected()}
+            <h3>Bodies</h3>
+            <ul class="list">
+                ${info.bodies.map(
+                    (b, i) => html`<li>
+                        <button aria-pressed=${selection.value?.kind === 'body' && selection.value.index === i} @click=${() => (selection.value = { kind: 'body', index: i })}>${b.name}</button>
+                        <small>${number(b.mass)} kg</small>
+                    </li>`,
+                )}
+            </ul>
+            ${info.joints.length > 0
+                ? html`<h3>Joints</h3>
+                      <ul class="list">
+                          ${info.joints.map(
+                              (j, i) => html`<li>
+                                  <button aria-pressed=${selection.value?.kind === 'joint' && selection.value.index === i} @click=${() => (selection.value = { kind: 'joint', index: i })}>${j.name}</button>
+                                  <small>${j.kind}${j.actuation === 'passive' ? '' : `, ${j.actuation}`}</small>
+                              </li>`,
+                          )}
+                      </ul>`
+                : null}
+        `;
+    }
+
+    private facts(info: NonNullable<typeof scene.value>): [string, string][] {
+        const i = info.info;
+        return [
+            ['bodies', String(i.bodies)],
+            ['joints', `${i.joints}, ${i.jointRows} rows`],
+            ['loops', String(i.loops)],
+            ['driven, passive', `${i.actuatedDofs}, ${i.passiveDofs} DoF`],
+            ['mass', `${number(i.totalMass)} kg`],
+            ['mass ratio', number(i.massRatio)],
+        ];
+    }
+
+    /** Where a setting of the present run is written: in the run, on top of the scene's. */
+    private place(path: string): string {
+        const list = readPath(JSON.parse(documentText.value || '{}') as Json, 'runs');
+        const base = Array.isArray(list) && list.length > 0 ? `runs.${runIndex.value}.settings` : 'settings';
+        return `${base}.${path}`;
+    }
+
+    private setting(s: Setting, value: number, changed: Set<string>) {
+        const gravity = s.path.startsWith('gravity');
+        const path = this.place(gravity ? 'gravity' : s.path);
+        const now = settings()!;
+        return numberField({
+            label: s.label, value, unit: s.unit, text: s.text, min: s.min, max: s.max, log: s.log, int: false, changed: changed.has(path),
+            set: (v) => edit(path, gravity ? [now.gravity[0], now.gravity[1], v] : v),
+            reset: () => void change({ ...experiment.value, edits: experiment.value.edits.filter((e) => e.path !== path) }),
+        });
+    }
+
+    /** Mass and size of the selected body. */
+    private selected() {
+        const picked = selection.value;
+        const body = picked?.kind === 'body' ? scene.value?.bodies[picked.index] : undefined;
+        if (!picked || !body) return null;
+        const document = JSON.parse(documentText.value || '{}') as Json;
+        const path = (field: string) => `bodies.${picked.index}.${field}`;
+        if (readPath(document, `bodies.${picked.index}`) === undefined) return null; // stands in another document
+        const geoms = readPath(document, path('geoms'));
+        const changed = (p: string) => experiment.value.edits.some((e) => e.path === p);
+        const undo = (p: string) => void change({ ...experiment.value, edits: experiment.value.edits.filter((e) => e.path !== p) });
+        const misfit = applyEdits(document, [{ path: path('mass'), value: 1 }]).misfits.length > 0;
+        if (misfit) return null;
+        return html`<h3>Selected: ${body.name}</h3>
+            ${numberField({
+                label: 'Mass', value: body.mass, unit: 'kg', text: 'Its inertia follows where the scene takes it from the geometry.', min: 1e-6, max: 1e6, log: true, int: false,
+                changed: changed(path('mass')), set: (v) => edit(path('mass'), v), reset: () => undo(path('mass')),
+            })}
+            ${(Array.isArray(geoms) ? geoms : []).map((_, g) => {
+                const at = path(`geoms.${g}.friction`);
+                const geom = scene.value!.geoms.filter((x) => x.body === picked.index)[g];
+                return geom
+                    ? numberField({
+                          label: `Friction μ of ${geom.name}`, value: geom.friction, unit: '', text: 'A pair takes the geometric mean.', min: 0, max: 2, log: false, int: false,
+                          changed: changed(at), set: (v) => edit(at, v), reset: () => undo(at),
+                      })
+                    : null;
+            })}`;
+    }
+}
+
+customElements.define('kl-scene-panel', KlScenePanel);

@@ -1,0 +1,42 @@
+// What the 3D views show.
+import { html } from 'lit';
+import { KlElement } from '../app/element';
+import type { KlStage } from '../views3d/stage';
+import type { ViewOptions } from '../views3d/lane-scene';
+import { linkedCameras, toggle, viewOptions } from '../views3d/options';
+import { numberField } from './field';
+
+const SWITCHES: { id: Exclude<keyof ViewOptions, 'forceFactor'>; title: string }[] = [
+    { id: 'forces', title: 'Contact forces (on body B)' },
+    { id: 'split', title: 'Normal and friction apart' },
+    { id: 'cones', title: 'Friction cones' },
+    { id: 'joints', title: 'Joints and their frames' },
+    { id: 'jointForces', title: 'Joint forces (on the follower)' },
+    { id: 'masses', title: 'Centres of mass' },
+];
+
+export class KlViewPanel extends KlElement {
+    override render() {
+        const options = viewOptions.value;
+        return html`
+            ${SWITCHES.map(
+                (s) => html`<label class="check"><input type="checkbox" .checked=${options[s.id]} @change=${() => toggle(s.id)} /> ${s.title}</label>`,
+            )}
+            <label class="check"><input type="checkbox" .checked=${linkedCameras.value} @change=${() => (linkedCameras.value = !linkedCameras.value)} /> Cameras linked</label>
+            ${numberField({
+                label: 'Length of arrows', value: options.forceFactor, unit: '×', text: 'All views share one scale.', min: 0.1, max: 10, log: true, int: false, changed: options.forceFactor !== 1,
+                set: (v) => (viewOptions.value = { ...viewOptions.value, forceFactor: v }),
+                reset: () => (viewOptions.value = { ...viewOptions.value, forceFactor: 1 }),
+            })}
+            <p><button @click=${() => document.querySelector<KlStage>('kl-stage')?.resetCamera()}>Whole scene</button></p>
+            <h3>Contacts</h3>
+            <ul class="keys-contact">
+                <li><span class="mode mode-open"></span> ring: open</li>
+                <li><span class="mode mode-stick"></span> disk: sticks</li>
+                <li><span class="mode mode-slip"></span> half disk: slips</li>
+            </ul>
+        `;
+    }
+}
+
+customElements.define('kl-view-panel', KlViewPanel);
