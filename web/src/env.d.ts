@@ -6,6 +6,3 @@ declare module '#core/kinloop.wasm?url' {
     const url: string;
     export default url;
 }
-declare module '#loader/page.mjs' {
-    export * from '../../wasm/loader/page.mjs';
-}

@@ -5,7 +5,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import { KlElement } from '../app/element';
 import { stepCurves } from '../state/explain';
 import { profile } from '../state/profiles';
-import { hidden, lanes, styles, tables, tick } from '../state/session';
+import { hidden, lanes, styles, tick } from '../state/session';
 import { effect } from '@preact/signals-core';
 import { convergencePlot } from './convergence-plot';
 import type { PlotDefinition } from './definition';
