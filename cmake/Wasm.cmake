@@ -13,3 +13,7 @@ target_link_options(kinloop_wasm PRIVATE -O3 --no-entry
     -sWASM_BIGINT=1 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1
     -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=@${PROJECT_SOURCE_DIR}/wasm/exports.txt)
 set_property(TARGET kinloop_wasm APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/wasm/exports.txt)
+
+# emcc's optimiser needs the npm package acorn; Debian keeps it where Node does not look by itself.
+set_target_properties(kinloop_wasm PROPERTIES
+    RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=$ENV{NODE_PATH}:/usr/share/nodejs")

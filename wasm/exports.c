@@ -113,6 +113,7 @@ KlStatus kl_page_put_file(KlPage *page, const char *path, const void *data, size
 // ------------------------------------------------------------------------------------------------
 
 KlPage *kl_page_create(void) {
+    json_object_seed(1);  // hash seed of jansson's tables: there is no /dev/urandom to take one from
     KlPage *page = kl_alloc(sizeof *page);
     if (page == NULL) {
         return NULL;

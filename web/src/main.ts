@@ -17,7 +17,11 @@ async function begin(): Promise<void> {
         await startCore();
     } catch (error) {
         phase.value = 'broken';
-        say('error', 'The simulation core could not be loaded.', error instanceof Error ? error.message : String(error));
+        say(
+            'error',
+            'The simulation core could not be loaded.',
+            error instanceof Error ? error.message : String(error),
+        );
         return;
     }
     await openFragment(location.hash);
@@ -29,5 +33,8 @@ listenToDrops();
 void begin();
 
 if (import.meta.env.PROD && 'serviceWorker' in navigator) {
-    addEventListener('load', () => void navigator.serviceWorker.register('./service-worker.js').catch(() => {}));
+    addEventListener(
+        'load',
+        () => void navigator.serviceWorker.register('./service-worker.js').catch(() => {}),
+    );
 }

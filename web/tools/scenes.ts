@@ -29,7 +29,8 @@ function references(root: string, path: string, found = new Set<string>()): Set<
         if (text.length > 200 || !/\.[a-z0-9]{2,5}$/i.test(text)) continue;
         const target = resolve(dirname(path), text);
         const name = relative(root, target);
-        if (name.startsWith('..') || found.has(name) || !existsSync(target) || !statSync(target).isFile()) continue;
+        if (name.startsWith('..') || found.has(name) || !existsSync(target) || !statSync(target).isFile())
+            continue;
         found.add(name);
         if (target.endsWith('.json')) references(root, target, found);
     }
@@ -84,7 +85,11 @@ export function scenes(root: string): Plugin {
             if (index.length === 0) this.warn(`no scenes in ${root}`);
             this.emitFile({ type: 'asset', fileName: 'scenes/index.json', source: JSON.stringify(index) });
             for (const file of files()) {
-                this.emitFile({ type: 'asset', fileName: `scenes/${file}`, source: readFileSync(join(root, file)) });
+                this.emitFile({
+                    type: 'asset',
+                    fileName: `scenes/${file}`,
+                    source: readFileSync(join(root, file)),
+                });
             }
         },
     };

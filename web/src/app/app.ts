@@ -1,9 +1,9 @@
 // The page: top bar, 3D views, inspector, timeline, plots, status line, dialogs.
 import { html } from 'lit';
-import { KlElement } from './element';
+import { embedded } from '../link/share';
 import { loadProgress } from '../state/core-module';
 import { lanes, phase } from '../state/session';
-import { embedded } from '../link/share';
+import { KlElement } from './element';
 import '../panels/inspector';
 import '../plots/deck';
 import '../views3d/stage';
@@ -39,12 +39,14 @@ export class KlApp extends KlElement {
                 <main class="work">
                     <section class="views" aria-label="3D views">
                         <kl-stage></kl-stage>
-                        ${phase.value === 'loading' || lanes.value.length === 0
-                            ? html`<div class="loading" role="status">
+                        ${
+                            phase.value === 'loading' || lanes.value.length === 0
+                                ? html`<div class="loading" role="status">
                                   <span>${loadProgress.value < 1 ? `Loading the core, ${Math.round(100 * loadProgress.value)} %` : 'Preparing the scene…'}</span>
                                   <progress max="1" .value=${loadProgress.value} aria-label="Loading"></progress>
                               </div>`
-                            : null}
+                                : null
+                        }
                     </section>
                     ${embedded ? null : html`<aside class="side" aria-label="Inspector"><kl-inspector></kl-inspector></aside>`}
                     <section class="time" aria-label="Timeline"><kl-timeline></kl-timeline></section>

@@ -4,14 +4,25 @@ import { html } from 'lit';
 import { heatmapPicture } from '../panels/heatmap-picture';
 import type { PlotDefinition } from '../plots/definition';
 import '../plots/line-plot';
+import { withEdit } from '../state/experiment';
 import { withPreset } from '../state/explain';
 import { galleryIndex, type SceneEntry } from '../state/gallery';
 import { change, experiment, runIndex, scene, styles, tables, tick } from '../state/session';
 import {
-    cancelHeatmap, cancelSuite, type Case, heatmap, heatmapRunning, poolSize, runHeatmap, runSuite, suiteMeasure, suiteProfile, suiteProfileOf,
-    suiteProgress, suiteRows,
+    type Case,
+    cancelHeatmap,
+    cancelSuite,
+    heatmap,
+    heatmapRunning,
+    poolSize,
+    runHeatmap,
+    runSuite,
+    suiteMeasure,
+    suiteProfile,
+    suiteProfileOf,
+    suiteProgress,
+    suiteRows,
 } from '../state/suite';
-import { withEdit } from '../state/experiment';
 import { dialog, KlDialog } from './dialogs';
 import { number } from './format';
 
@@ -23,7 +34,13 @@ const part = signal<'suite' | 'heatmap'>('suite');
 const heat = signal({ x: '', y: '', solver: '', measure: 'iterations', at: 0.001 });
 
 const suitePlot: PlotDefinition = {
-    id: 'suite-profile', title: 'Performance profile of the suite', unit: '', xTitle: 'τ, ratio to the best', xIsTime: false, log: false, logX: true,
+    id: 'suite-profile',
+    title: 'Performance profile of the suite',
+    unit: '',
+    xTitle: 'τ, ratio to the best',
+    xIsTime: false,
+    log: false,
+    logX: true,
     text: 'Share of problems solved within τ times the effort of the best solver.',
     choices: () => [
         { id: 'iterations', title: 'iterations' },
@@ -34,7 +51,9 @@ const suitePlot: PlotDefinition = {
         if (choice && choice !== suiteMeasure.peek()) {
             queueMicrotask(() => {
                 suiteMeasure.value = choice;
-                void suiteProfileOf(suiteRows.value.map((r) => ({ id: r.solver, preset: '', params: {} }))).then(() => tick.value++);
+                void suiteProfileOf(
+                    suiteRows.value.map((r) => ({ id: r.solver, preset: '', params: {} })),
+                ).then(() => tick.value++);
             });
         }
         const now = suiteProfile.value;
@@ -67,11 +86,18 @@ export class KlBench extends KlDialog {
     protected override opening(): void {
         void galleryIndex().then((list) => {
             entries.value = list;
-            if (chosenScenes.value.size === 0) chosenScenes.value = new Set(list.slice(0, 3).map((e) => e.id));
+            if (chosenScenes.value.size === 0)
+                chosenScenes.value = new Set(list.slice(0, 3).map((e) => e.id));
         });
-        if (chosenSolvers.value.size === 0) chosenSolvers.value = new Set(experiment.value.solvers.map((s) => s.id));
+        if (chosenSolvers.value.size === 0)
+            chosenSolvers.value = new Set(experiment.value.solvers.map((s) => s.id));
         const bodies = scene.value?.bodies.length ?? 0;
-        heat.value = { ...heat.value, x: 'bodies.0.mass', y: bodies > 1 ? 'bodies.1.mass' : 'bodies.0.mass', solver: experiment.value.solvers[0]?.id ?? '' };
+        heat.value = {
+            ...heat.value,
+            x: 'bodies.0.mass',
+            y: bodies > 1 ? 'bodies.1.mass' : 'bodies.0.mass',
+            solver: experiment.value.solvers[0]?.id ?? '',
+        };
     }
 
     content() {
@@ -101,9 +127,11 @@ export class KlBench extends KlDialog {
             </fieldset>
             <p>
                 <label class="field">steps per run <input type="number" min="1" max="20000" .value=${String(stepsPerRun.value)} @change=${(e: Event) => (stepsPerRun.value = Math.max(1, Number((e.target as HTMLInputElement).value) || 1))} /></label>
-                ${running
-                    ? html`<button class="bench-cancel" @click=${cancelSuite}>Cancel</button>`
-                    : html`<button class="bench-run primary" ?disabled=${chosenScenes.value.size === 0 || chosenSolvers.value.size === 0} @click=${() => void this.startSuite()}>Run</button>`}
+                ${
+                    running
+                        ? html`<button class="bench-cancel" @click=${cancelSuite}>Cancel</button>`
+                        : html`<button class="bench-run primary" ?disabled=${chosenScenes.value.size === 0 || chosenSolvers.value.size === 0} @click=${() => void this.startSuite()}>Run</button>`
+                }
                 ${total > 0 ? html`<progress max=${total} .value=${done} aria-label="Progress"></progress> <span role="status">${done} of ${total} ${running ? label : ''}</span>` : null}
             </p>
             ${suiteRows.value.length > 0 ? this.table() : null}
@@ -118,7 +146,13 @@ export class KlBench extends KlDialog {
     private async startSuite(): Promise<void> {
         const cases: Case[] = entries.value
             .filter((e) => chosenScenes.value.has(e.id))
-            .map((e) => ({ scene: { kind: 'gallery', id: e.id }, run: 0, label: e.title, edits: [], steps: stepsPerRun.value }));
+            .map((e) => ({
+                scene: { kind: 'gallery', id: e.id },
+                run: 0,
+                label: e.title,
+                edits: [],
+                steps: stepsPerRun.value,
+            }));
         const solvers = [...chosenSolvers.value].map((id) => withPreset({ id, preset: '', params: {} }));
         await runSuite(cases, solvers, solvers[0]);
         tick.value++;
@@ -153,7 +187,11 @@ export class KlBench extends KlDialog {
     private heat() {
         const now = heat.value;
         const bodies = scene.value?.bodies ?? [];
-        const pick = (key: 'x' | 'y' | 'solver' | 'measure', label: string, options: [string, string][]) => html`<label class="field"
+        const pick = (
+            key: 'x' | 'y' | 'solver' | 'measure',
+            label: string,
+            options: [string, string][],
+        ) => html`<label class="field"
             >${label}
             <select aria-label=${label} @change=${(e: Event) => (heat.value = { ...heat.value, [key]: (e.target as HTMLSelectElement).value })}>
                 ${options.map(([id, title]) => html`<option value=${id} ?selected=${id === now[key]}>${title}</option>`)}
@@ -164,12 +202,22 @@ export class KlBench extends KlDialog {
             <p class="quiet">Two masses of ${scene.value?.title} from 10⁻⁶ to 10⁶ kg; one number of one solver at one time.</p>
             <p>
                 ${pick('x', 'across', masses)} ${pick('y', 'up', masses)}
-                ${pick('solver', 'solver', (tables.value?.solvers ?? []).map((s) => [s.id, s.title]))}
-                ${pick('measure', 'shows', (tables.value?.metrics ?? []).filter((m) => m.log).map((m) => [m.id, m.title]))}
+                ${pick(
+                    'solver',
+                    'solver',
+                    (tables.value?.solvers ?? []).map((s) => [s.id, s.title]),
+                )}
+                ${pick(
+                    'measure',
+                    'shows',
+                    (tables.value?.metrics ?? []).filter((m) => m.log).map((m) => [m.id, m.title]),
+                )}
                 <label class="field">at t [s] <input type="number" step="any" min="0" .value=${String(now.at)} @change=${(e: Event) => (heat.value = { ...heat.value, at: Number((e.target as HTMLInputElement).value) })} /></label>
-                ${heatmapRunning.value
-                    ? html`<button @click=${cancelHeatmap}>Cancel</button>`
-                    : html`<button class="heat-run primary" @click=${() => void this.startHeat()}>Run</button>`}
+                ${
+                    heatmapRunning.value
+                        ? html`<button @click=${cancelHeatmap}>Cancel</button>`
+                        : html`<button class="heat-run primary" @click=${() => void this.startHeat()}>Run</button>`
+                }
             </p>
             ${heatmap.value ? heatmapPicture(heatmap.value, (x, y) => this.load(x, y)) : null}
         `;
@@ -177,13 +225,29 @@ export class KlBench extends KlDialog {
 
     private async startHeat(): Promise<void> {
         const now = heat.value;
-        const solver = experiment.value.solvers.find((s) => s.id === now.solver) ?? { id: now.solver, preset: '', params: {} };
-        await runHeatmap(experiment.value.scene, experiment.value.edits, runIndex.value, now.x, now.y, withPreset(solver), now.measure, now.at);
+        const solver = experiment.value.solvers.find((s) => s.id === now.solver) ?? {
+            id: now.solver,
+            preset: '',
+            params: {},
+        };
+        await runHeatmap(
+            experiment.value.scene,
+            experiment.value.edits,
+            runIndex.value,
+            now.x,
+            now.y,
+            withPreset(solver),
+            now.measure,
+            now.at,
+        );
     }
 
     private load(x: number, y: number): void {
         const map = heatmap.value!;
-        const edits = withEdit(withEdit(experiment.value.edits, { path: map.xPath, value: x }), { path: map.yPath, value: y });
+        const edits = withEdit(withEdit(experiment.value.edits, { path: map.xPath, value: x }), {
+            path: map.yPath,
+            value: y,
+        });
         dialog.value = '';
         void change({ ...experiment.value, edits });
     }

@@ -14,7 +14,8 @@ export function commandLine(): string {
     if (current.preset) parts.push('--preset', current.preset);
     parts.push('--steps', String(steps.value), '--dt', String(dt.value));
     for (const s of current.solvers) {
-        for (const [param, value] of Object.entries(s.params)) parts.push('--set', `${s.id}.${param}=${value}`);
+        for (const [param, value] of Object.entries(s.params))
+            parts.push('--set', `${s.id}.${param}=${value}`);
     }
     parts.push('--hash');
     return parts.map(quote).join(' ');

@@ -16,13 +16,15 @@ export abstract class KlDialog extends KlElement {
     override render() {
         const open = dialog.value === this.name;
         return html`<dialog aria-labelledby=${`${this.name}-title`} @close=${this.closed} @click=${this.outside}>
-            ${open
-                ? html`<header>
+            ${
+                open
+                    ? html`<header>
                           <h2 id=${`${this.name}-title`}>${this.heading}</h2>
                           <button class="icon" aria-label="Close" @click=${() => (dialog.value = '')}>×</button>
                       </header>
                       <div class="dialog-body">${this.content()}</div>`
-                : null}
+                    : null
+            }
         </dialog>`;
     }
 

@@ -1,7 +1,8 @@
 // The experiments that come with the page, each with what to look for.
-import { html } from 'lit';
+
 import { signal } from '@preact/signals-core';
-import { type SceneEntry, galleryIndex } from '../state/gallery';
+import { html } from 'lit';
+import { galleryIndex, type SceneEntry } from '../state/gallery';
 import { experiment, open } from '../state/session';
 import { dialog, KlDialog } from './dialogs';
 import { chooseFiles } from './own-input';
@@ -43,7 +44,9 @@ export class KlGallery extends KlDialog {
             <p class="quiet">${entry.bodies > 0 ? `${entry.bodies} bodies, ${entry.joints} joints` : null}</p>
             <div class="runs">
                 ${(entry.runs.length > 0 ? entry.runs : [{ id: '', title: 'Open', text: '' }]).map(
-                    (run) => html`<button title=${run.text} data-scene=${entry.id} data-run=${run.id} @click=${() => this.start(entry.id, run.id)}>
+                    (
+                        run,
+                    ) => html`<button title=${run.text} data-scene=${entry.id} data-run=${run.id} @click=${() => this.start(entry.id, run.id)}>
                         ${run.title}
                     </button>`,
                 )}
@@ -54,7 +57,16 @@ export class KlGallery extends KlDialog {
     private start(id: string, run: string): void {
         dialog.value = '';
         void open(
-            { scene: { kind: 'gallery', id }, run, mode: experiment.value.mode, driver: '', preset: '', solvers: [], edits: [], duration: 0 },
+            {
+                scene: { kind: 'gallery', id },
+                run,
+                mode: experiment.value.mode,
+                driver: '',
+                preset: '',
+                solvers: [],
+                edits: [],
+                duration: 0,
+            },
             { play: true },
         );
     }

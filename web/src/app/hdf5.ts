@@ -1,6 +1,6 @@
 // Dual problems out of HDF5 files: our own layout and FCLIB's local one. The library is loaded only when
 // such a file is opened. FCLIB puts the normal first in each contact, we put it last.
-import type { Dataset, File as H5File, Group } from 'h5wasm';
+import type { Dataset, Group, File as H5File } from 'h5wasm';
 
 export interface ProblemJson {
     joint_rows: number;
@@ -29,7 +29,11 @@ function numbers(file: H5File, path: string): number[] {
 function attribute(group: Group, key: string): number {
     const value = group.attrs[key]?.value;
     if (value === undefined) throw new Error(`${group.path} has no attribute ${key}`);
-    return Number(Array.isArray(value) || ArrayBuffer.isView(value) ? (value as unknown as ArrayLike<number>)[0] : value);
+    return Number(
+        Array.isArray(value) || ArrayBuffer.isView(value)
+            ? (value as unknown as ArrayLike<number>)[0]
+            : value,
+    );
 }
 
 function zeros(dim: number): number[][] {
@@ -78,7 +82,8 @@ function sparseInto(file: H5File, path: string, dim: number): number[][] {
     const x = numbers(file, `${path}/x`);
     const D = zeros(dim);
     const put = (row: number, column: number, value: number) => {
-        if (!(row >= 0 && row < dim && column >= 0 && column < dim)) throw new Error(`${path}: entry (${row}, ${column}) lies outside ${dim} rows`);
+        if (!(row >= 0 && row < dim && column >= 0 && column < dim))
+            throw new Error(`${path}: entry (${row}, ${column}) lies outside ${dim} rows`);
         D[reordered(row)][reordered(column)] += value;
     };
     if (nz >= 0) for (let k = 0; k < nz; k++) put(i[k], p[k], x[k]);
@@ -91,14 +96,21 @@ function sparseInto(file: H5File, path: string, dim: number): number[][] {
 }
 
 function fclib(file: H5File): ProblemJson {
-    if (file.get('fclib_local/R') || file.get('fclib_local/V')) throw new Error('FCLIB files with an equality block (V, R) are read by the command line only');
+    if (file.get('fclib_local/R') || file.get('fclib_local/V'))
+        throw new Error('FCLIB files with an equality block (V, R) are read by the command line only');
     const dim = numbers(file, 'fclib_local/W/m')[0];
     checkSize(dim, 'fclib_local/W');
     const q = numbers(file, 'fclib_local/vectors/q');
     const v_f = new Array<number>(dim);
     for (let i = 0; i < dim; i++) v_f[reordered(i)] = q[i];
     return {
-        name: 'fclib_local', joint_rows: 0, limits: 0, contacts: dim / 3, dt: 1, mu: numbers(file, 'fclib_local/vectors/mu'), v_f,
+        name: 'fclib_local',
+        joint_rows: 0,
+        limits: 0,
+        contacts: dim / 3,
+        dt: 1,
+        mu: numbers(file, 'fclib_local/vectors/mu'),
+        v_f,
         D: sparseInto(file, 'fclib_local/W', dim),
     };
 }
@@ -106,7 +118,7 @@ function fclib(file: H5File): ProblemJson {
 function* problemGroups(group: Group): Generator<Group> {
     for (const key of group.keys()) {
         const child = group.get(key);
-        if (!child || child.type !== 'Group') continue;
+        if (!child || !('keys' in child)) continue;
         if ('n_d' in (child as Group).attrs) yield child as Group;
         else yield* problemGroups(child as Group);
     }
@@ -122,13 +134,15 @@ export async function problemsFromHdf5(name: string, data: Uint8Array): Promise<
         file = new h5wasm.File(path, 'r');
         if (file.file_id < 0n) throw new Error('it is not a readable HDF5 file');
         if (file.get('fclib_local')) return [fclib(file)];
-        if (file.get('fclib_global')) throw new Error('FCLIB global problems are read by the command line only (kinloop solve)');
+        if (file.get('fclib_global'))
+            throw new Error('FCLIB global problems are read by the command line only (kinloop solve)');
         const found: ProblemJson[] = [];
         for (const group of problemGroups(file as unknown as Group)) {
             found.push(ours(file, group));
             if (found.length === MOST_PROBLEMS) break;
         }
-        if (found.length === 0) throw new Error('it holds no dual problem of a known layout (ours, or FCLIB local)');
+        if (found.length === 0)
+            throw new Error('it holds no dual problem of a known layout (ours, or FCLIB local)');
         return found;
     } catch (error) {
         throw new Error(`${name}: ${error instanceof Error ? error.message : error}`);

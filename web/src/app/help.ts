@@ -1,6 +1,7 @@
 // The help sheet: keys, what the pictures mean, where the numbers come from.
-import { html } from 'lit';
+
 import { signal } from '@preact/signals-core';
+import { html } from 'lit';
 import { tables } from '../state/session';
 import { KlDialog } from './dialogs';
 

@@ -1,6 +1,7 @@
 // Keyboard shortcuts, never while typing.
-import { cursor, focusLane, lanes, pause, play, playing, redo, reset, seek, undo } from '../state/session';
+
 import { showPlot } from '../plots/deck';
+import { cursor, focusLane, lanes, pause, play, playing, redo, reset, seek, undo } from '../state/session';
 import { toggle } from '../views3d/options';
 import { dialog } from './dialogs';
 import { letterKeys } from './help';
@@ -18,7 +19,10 @@ const LETTERS: Record<string, () => void> = {
 };
 
 function typing(target: EventTarget | null): boolean {
-    return target instanceof HTMLElement && (target.matches('input, select, textarea') || target.isContentEditable);
+    return (
+        target instanceof HTMLElement &&
+        (target.matches('input, select, textarea') || target.isContentEditable)
+    );
 }
 
 export function listenToKeys(): void {

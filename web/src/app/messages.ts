@@ -7,7 +7,9 @@ export class KlMessages extends KlElement {
     override render() {
         return html`<div class="messages" aria-live="polite">
             ${messages.value.map(
-                (m) => html`<div class="message message-${m.kind}" role=${m.kind === 'error' ? 'alert' : 'status'}>
+                (
+                    m,
+                ) => html`<div class="message message-${m.kind}" role=${m.kind === 'error' ? 'alert' : 'status'}>
                     <div>
                         <strong>${m.text}</strong>
                         ${m.details ? html`<pre>${m.details}</pre>` : null}

@@ -32,14 +32,24 @@ export async function chooseFiles(): Promise<void> {
 export async function takeFiles(files: File[]): Promise<void> {
     const large = files.find((f) => f.size > MOST);
     if (large) return say('error', `${large.name} is larger than 64 MB.`);
-    const main = files.find((f) => /\.json$/i.test(f.name)) ?? files.find((f) => /\.(h5|hdf5)$/i.test(f.name));
-    if (!main) return say('error', 'There is no scene or problem among these files.', 'Known: .json (scene or dual problem), .h5 and .hdf5 (dual problems).');
+    const main =
+        files.find((f) => /\.json$/i.test(f.name)) ?? files.find((f) => /\.(h5|hdf5)$/i.test(f.name));
+    if (!main)
+        return say(
+            'error',
+            'There is no scene or problem among these files.',
+            'Known: .json (scene or dual problem), .h5 and .hdf5 (dual problems).',
+        );
     try {
         if (/\.json$/i.test(main.name)) await takeJson(main, files);
         else await takeHdf5(main);
         dialog.value = '';
     } catch (error) {
-        say('error', `${main.name} cannot be used; the page keeps what it had.`, error instanceof Error ? error.message : String(error));
+        say(
+            'error',
+            `${main.name} cannot be used; the page keeps what it had.`,
+            error instanceof Error ? error.message : String(error),
+        );
     }
 }
 
@@ -47,7 +57,14 @@ async function takeJson(main: File, files: File[]): Promise<void> {
     const text = await main.text();
     if (looksLikeProblem(text)) return takeProblem(main.name, text, 0);
     const beside = await Promise.all(
-        files.filter((f) => f !== main).map(async (f): Promise<SceneFile> => ({ path: f.name, data: new Uint8Array(await f.arrayBuffer()) })),
+        files
+            .filter((f) => f !== main)
+            .map(
+                async (f): Promise<SceneFile> => ({
+                    path: f.name,
+                    data: new Uint8Array(await f.arrayBuffer()),
+                }),
+            ),
     );
     // The core reads it first: whatever is wrong is said with line and path, and nothing else changes.
     await toolClient().request('load', {
@@ -59,7 +76,16 @@ async function takeJson(main: File, files: File[]): Promise<void> {
     });
     ownFiles.set(main.name, beside);
     await open(
-        { scene: { kind: 'own', name: main.name, text }, run: '', mode: experiment.value.mode, driver: '', preset: '', solvers: [], edits: [], duration: 0 },
+        {
+            scene: { kind: 'own', name: main.name, text },
+            run: '',
+            mode: experiment.value.mode,
+            driver: '',
+            preset: '',
+            solvers: [],
+            edits: [],
+            duration: 0,
+        },
         { play: true },
     );
     say('info', `${main.name} is open. It stays on this computer.`);
@@ -106,6 +132,7 @@ export function listenToDrops(): void {
         const target = event.target as HTMLElement;
         if (target.matches?.('input, textarea')) return;
         const text = event.clipboardData?.getData('text/plain').trim() ?? '';
-        if (text.startsWith('{') || text.startsWith('[')) void takeFiles([new File([text], 'pasted.json', { type: 'application/json' })]);
+        if (text.startsWith('{') || text.startsWith('['))
+            void takeFiles([new File([text], 'pasted.json', { type: 'application/json' })]);
     });
 }

@@ -1,11 +1,12 @@
 // Share: the link, an iframe, the command line, a citation, the scene as a file.
-import { html } from 'lit';
+
 import { signal } from '@preact/signals-core';
-import { absolute, currentLink } from '../link/share';
+import { html } from 'lit';
 import { MAX_LENGTH, WARN_LENGTH } from '../link/codec';
+import { absolute, currentLink } from '../link/share';
 import { documentText, experiment, scene, tables } from '../state/session';
-import { dialog, KlDialog } from './dialogs';
 import { commandLine } from './command-line';
+import { dialog, KlDialog } from './dialogs';
 import { download } from './download';
 
 const link = signal('');
@@ -30,12 +31,16 @@ export class KlShare extends KlDialog {
                 The link carries scene, solvers, parameters, camera, plots, the time shown and the state hash. Whoever opens it sees whether
                 their machine gives the same state.
             </p>
-            ${long
-                ? html`<p role="alert">This experiment is too large for a link (${link.value.length} characters). Send it as a file:</p>`
-                : html`${this.row('Link', link.value)} ${this.row('Embed', this.iframe())}`}
-            ${!long && link.value.length > WARN_LENGTH
-                ? html`<p class="quiet">${link.value.length} characters: some programs cut links of this length.</p>`
-                : null}
+            ${
+                long
+                    ? html`<p role="alert">This experiment is too large for a link (${link.value.length} characters). Send it as a file:</p>`
+                    : html`${this.row('Link', link.value)} ${this.row('Embed', this.iframe())}`
+            }
+            ${
+                !long && link.value.length > WARN_LENGTH
+                    ? html`<p class="quiet">${link.value.length} characters: some programs cut links of this length.</p>`
+                    : null
+            }
             ${this.row('Command line', commandLine())} ${this.row('BibTeX', this.citation())}
             <p>
                 <button @click=${() => download(`${scene.value?.id ?? 'scene'}.json`, new Blob([documentText.value], { type: 'application/json' }))}>

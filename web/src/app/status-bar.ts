@@ -1,10 +1,11 @@
 // The line at the bottom: step, time, hash per lane, frame rate, outcomes, memory.
-import { html } from 'lit';
+
 import { signal } from '@preact/signals-core';
-import { bytes } from './format';
-import { KlElement } from './element';
-import { cursor, dt, lanes, stale, styles, tables, tick } from '../state/session';
+import { html } from 'lit';
 import { linkVerdict } from '../link/verdict';
+import { cursor, dt, lanes, stale, styles, tables, tick } from '../state/session';
+import { KlElement } from './element';
+import { bytes } from './format';
 
 export const framesPerSecond = signal(0);
 

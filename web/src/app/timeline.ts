@@ -1,8 +1,22 @@
 // The timeline: buffers fill like a video's, marks show events, the range input scrubs.
 import { html } from 'lit';
-import { KlElement } from './element';
-import { cursor, dt, lanes, pause, play, playing, reset, seek, speed, steps, styles, tick } from '../state/session';
 import { ticks } from '../state/events';
+import {
+    cursor,
+    dt,
+    lanes,
+    pause,
+    play,
+    playing,
+    reset,
+    seek,
+    speed,
+    steps,
+    styles,
+    tick,
+} from '../state/session';
+import { KlElement } from './element';
+import { icon } from './icons';
 
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
 
@@ -13,11 +27,11 @@ export class KlTimeline extends KlElement {
         return html`
             <div class="transport" role="group" aria-label="Playback">
                 <button class="icon" title="Run or pause (space)" aria-label=${playing.value ? 'Pause' : 'Run'} @click=${() => (playing.value ? pause() : play())}>
-                    ${playing.value ? '⏸' : '▶'}
+                    ${icon(playing.value ? 'pause' : 'play')}
                 </button>
-                <button class="icon" title="Step back (←)" aria-label="Step back" @click=${() => this.step(-1)}>⏮</button>
-                <button class="icon" title="Step (→)" aria-label="Step forward" @click=${() => this.step(1)}>⏭</button>
-                <button class="icon" title="Reset (R)" aria-label="Reset" @click=${() => reset()}>⟲</button>
+                <button class="icon" title="Step back (←)" aria-label="Step back" @click=${() => this.step(-1)}>${icon('back')}</button>
+                <button class="icon" title="Step (→)" aria-label="Step forward" @click=${() => this.step(1)}>${icon('forward')}</button>
+                <button class="icon" title="Reset (R)" aria-label="Reset" @click=${() => reset()}>${icon('reset')}</button>
                 <select aria-label="Speed" @change=${(e: Event) => (speed.value = Number((e.target as HTMLSelectElement).value))}>
                     ${SPEEDS.map((s) => html`<option value=${s} ?selected=${s === speed.value}>${s}×</option>`)}
                 </select>

@@ -1,6 +1,5 @@
 // Experiment, solvers, mode and precision: what is compared.
 import { html } from 'lit';
-import { KlElement } from './element';
 import { PRESETS } from '../state/experiment';
 import {
     addSolver,
@@ -19,20 +18,23 @@ import {
     undo,
 } from '../state/session';
 import { dialog } from './dialogs';
+import { KlElement } from './element';
+import { icon } from './icons';
 
 export class KlTopBar extends KlElement {
     override render() {
         const info = scene.value;
         const current = experiment.value;
         return html`
-            <h1 class="brand"><span aria-hidden="true">◱</span> kinloop</h1>
+            <div class="bar-row">
+            <h1 class="brand"><img src="./favicon.svg" width="20" height="20" alt="" /> kinloop</h1>
             <button class="experiment" aria-haspopup="dialog" @click=${() => (dialog.value = 'gallery')}>
                 ${info?.title ?? 'Experiments'} ▾
             </button>
-            ${info && info.runs.length > 1
-                ? html`<label class="field"
-                      >run
-                      <select
+            ${
+                info && info.runs.length > 1
+                    ? html`<label class="field"
+                      ><select
                           class="run-select"
                           aria-label="Run"
                           @change=${(e: Event) => this.pickRun((e.target as HTMLSelectElement).value)}
@@ -40,7 +42,17 @@ export class KlTopBar extends KlElement {
                           ${info.runs.map((r, i) => html`<option value=${r.id} ?selected=${i === runIndex.value} title=${r.text}>${r.title || r.id}</option>`)}
                       </select></label
                   >`
-                : null}
+                    : null
+            }
+            <span class="spacer"></span>
+            <button class="icon" aria-label="Undo" title="Undo (Ctrl Z)" ?disabled=${!canUndo.value} @click=${undo}>${icon('undo')}</button>
+            <button class="icon" aria-label="Redo" title="Redo (Ctrl Y)" ?disabled=${!canRedo.value} @click=${redo}>${icon('redo')}</button>
+            <button title="Share this experiment (S)" @click=${() => (dialog.value = 'share')}>Share</button>
+            <button title="Benchmark, heatmap" @click=${() => (dialog.value = 'bench')}>Benchmark</button>
+            <button class="icon" aria-label="Light or dark" title="Light or dark" @click=${this.flipTheme}>${icon('theme')}</button>
+            <button class="icon" aria-label="Help" title="Help (?)" @click=${() => (dialog.value = 'help')}>?</button>
+            </div>
+            <div class="bar-row solvers-row">
             <div class="chips" role="group" aria-label="Solvers">
                 ${lanes.value.map((lane) => this.chip(lane.choice.id))} ${this.adder()}
             </div>
@@ -62,18 +74,12 @@ export class KlTopBar extends KlElement {
                 </button>
             </div>
             <label class="field"
-                >precision
-                <select class="preset-select" aria-label="Precision" @change=${(e: Event) => void change({ ...current, preset: (e.target as HTMLSelectElement).value })}>
+                ><select class="preset-select" aria-label="Precision" @change=${(e: Event) => void change({ ...current, preset: (e.target as HTMLSelectElement).value })}>
                     <option value="" ?selected=${current.preset === ''}>as in scene</option>
                     ${PRESETS.map((p) => html`<option value=${p} ?selected=${p === current.preset}>${p.replace('-', ' ')}</option>`)}
                 </select></label
             >
-            <button class="icon" aria-label="Undo" title="Undo (Ctrl Z)" ?disabled=${!canUndo.value} @click=${undo}>↶</button>
-            <button class="icon" aria-label="Redo" title="Redo (Ctrl Y)" ?disabled=${!canRedo.value} @click=${redo}>↷</button>
-            <button title="Share this experiment (S)" @click=${() => (dialog.value = 'share')}>Share</button>
-            <button title="Benchmark, heatmap" @click=${() => (dialog.value = 'bench')}>Benchmark</button>
-            <button class="icon" aria-label="Light or dark" title="Light or dark" @click=${this.flipTheme}>◐</button>
-            <button class="icon" aria-label="Help" title="Help (?)" @click=${() => (dialog.value = 'help')}>?</button>
+            </div>
         `;
     }
 
@@ -88,13 +94,17 @@ export class KlTopBar extends KlElement {
 
     private chip(id: string) {
         const style = styles.value.get(id);
-        const driver = experiment.value.mode === 'curated' && (experiment.value.driver || lanes.value[0]?.choice.id) === id;
+        const driver =
+            experiment.value.mode === 'curated' &&
+            (experiment.value.driver || lanes.value[0]?.choice.id) === id;
         return html`<span class="solver-chip" .style=${`--c: ${style?.color}`}>
             <span aria-hidden="true" class="marker">${style?.marker}</span>${style?.title ?? id}
             ${driver ? html`<small title="This solver moves the bodies">drives</small>` : null}
-            ${lanes.value.length > 1
-                ? html`<button aria-label=${`Remove ${style?.title ?? id}`} @click=${() => removeSolver(id)}>×</button>`
-                : null}
+            ${
+                lanes.value.length > 1
+                    ? html`<button aria-label=${`Remove ${style?.title ?? id}`} @click=${() => removeSolver(id)}>×</button>`
+                    : null
+            }
         </span>`;
     }
 

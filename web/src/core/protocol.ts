@@ -96,7 +96,10 @@ export interface Requests {
     start: { in: { module: WebAssembly.Module }; out: Tables };
     load: { in: Job; out: Loaded };
     inspect: { in: { step: number; natural: boolean; condition: boolean }; out: Inspection };
-    problem: { in: { text: string; name: string; index: number }; out: { count: number; problem: ProblemInfo } };
+    problem: {
+        in: { text: string; name: string; index: number };
+        out: { count: number; problem: ProblemInfo };
+    };
     resolve: { in: { solver: SolverChoice; natural: boolean }; out: Resolved };
     matrix: { in: null; out: Matrix };
     condition: { in: null; out: ProblemInfo };

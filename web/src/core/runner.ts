@@ -20,8 +20,19 @@ const FRAME_RATE = 120; // [Hz] of simulated time
 const CHUNK_BYTES = 256 * 1024;
 const CHUNK_MS = 100;
 const SHOWN = [
-    'pose', 'twist', 'joint_position', 'joint_velocity', 'joint_wrench', 'contact_position', 'contact_frame', 'contact_gap',
-    'contact_mode', 'contact_force', 'contact_friction', 'contact_bodies', 'stage_time',
+    'pose',
+    'twist',
+    'joint_position',
+    'joint_velocity',
+    'joint_wrench',
+    'contact_position',
+    'contact_frame',
+    'contact_gap',
+    'contact_mode',
+    'contact_force',
+    'contact_friction',
+    'contact_bodies',
+    'stage_time',
 ];
 
 interface Checkpoint {
@@ -217,7 +228,12 @@ export class Runner {
         const params: Record<string, number> = {};
         for (const p of info?.params ?? []) params[p.id] = this.page.param(job.observer !== null, p.id);
         const fields = this.page.fieldTable.map(({ id, unit, text, rows, columns, type }) => ({
-            id, unit, text, rows, columns, type,
+            id,
+            unit,
+            text,
+            rows,
+            columns,
+            type,
         }));
         return { scene, fields, params, dt };
     }
@@ -307,7 +323,8 @@ export class Runner {
     }
 
     private replay(page: Page, step: number): void {
-        while (page.step() < step || page.busy) page.work(Math.min(256, Math.max(1, step - page.step())), 1e9);
+        while (page.step() < step || page.busy)
+            page.work(Math.min(256, Math.max(1, step - page.step())), 1e9);
     }
 
     /** Step `step` again, with its convergence; step 0 has no problem. */
@@ -330,7 +347,8 @@ export class Runner {
             row: step > 0 ? row : new Float64Array(columns).fill(Number.NaN),
             trace: step > 0 ? page.trace() : new Float64Array(0),
             problem: step > 0 ? (page.problem(condition) as Inspection['problem']) : null,
-            solution: step > 0 && page.problem(false).dim > 0 ? (page.solution() as Inspection['solution']) : null,
+            solution:
+                step > 0 && page.problem(false).dim > 0 ? (page.solution() as Inspection['solution']) : null,
         };
     }
 
@@ -342,7 +360,11 @@ export class Runner {
         }
     }
 
-    loadProblem(text: string, name: string, index: number): { count: number; problem: Inspection['problem'] & object } {
+    loadProblem(
+        text: string,
+        name: string,
+        index: number,
+    ): { count: number; problem: Inspection['problem'] & object } {
         this.inspected = 0;
         const count = this.second.loadProblem(text, name, index);
         return { count, problem: this.second.problem(false) as Inspection['problem'] & object };

@@ -15,7 +15,12 @@ function send(message: FromWorker, transfer: Transferable[] = []): void {
 }
 
 function sendChunk(chunk: Chunk): void {
-    const transfer = [chunk.record.buffer, chunk.frameSteps.buffer, chunk.hashes.buffer, ...transferList(chunk.fields)];
+    const transfer = [
+        chunk.record.buffer,
+        chunk.frameSteps.buffer,
+        chunk.hashes.buffer,
+        ...transferList(chunk.fields),
+    ];
     send({ type: 'chunk', epoch, chunk }, transfer as Transferable[]);
 }
 
@@ -36,7 +41,9 @@ function ready(): Runner {
     return runner;
 }
 
-type Answers = { [N in RequestName]: (body: Requests[N]['in']) => Requests[N]['out'] | Promise<Requests[N]['out']> };
+type Answers = {
+    [N in RequestName]: (body: Requests[N]['in']) => Requests[N]['out'] | Promise<Requests[N]['out']>;
+};
 
 const answers: Answers = {
     start: ({ module }) => start(module),

@@ -40,7 +40,11 @@ export class BadLink extends Error {}
 
 const PRESET_CODES: Record<string, string> = { 'high-precision': 'hp', 'high-throughput': 'ht' };
 
-export async function encodeLink(experiment: Experiment, view: View, expected: Expected | null): Promise<string> {
+export async function encodeLink(
+    experiment: Experiment,
+    view: View,
+    expected: Expected | null,
+): Promise<string> {
     const out: [string, string][] = [['v', LINK_VERSION]];
     const { scene } = experiment;
     if (scene.kind === 'gallery') out.push(['scene', `${scene.id}@1`]);
@@ -61,7 +65,8 @@ export async function encodeLink(experiment: Experiment, view: View, expected: E
     if (view.time > 0) out.push(['t', String(Number(view.time.toPrecision(12)))]);
     if (view.camera) out.push(['cam', view.camera.map((c) => Number(c.toPrecision(4))).join(',')]);
     if (view.selection) out.push(['sel', `${view.selection.kind}.${view.selection.index}`]);
-    if (view.plots) out.push(['plots', view.plots.map((p) => (p.choice ? `${p.id}~${p.choice}` : p.id)).join(',')]);
+    if (view.plots)
+        out.push(['plots', view.plots.map((p) => (p.choice ? `${p.id}~${p.choice}` : p.id)).join(',')]);
     if (expected) out.push(['e', expected.core], ['h', `${expected.step}:${expected.hashes.join(',')}`]);
     return `#${out.map(([key, value]) => `${key}=${escapeValue(value)}`).join('&')}`;
 }
@@ -91,7 +96,8 @@ export async function decodeLink(fragment: string): Promise<Linked> {
     if (fragment.length > MAX_LENGTH) throw new BadLink(`it is longer than ${MAX_LENGTH} characters`);
     const fields = pairs(fragment);
     const get = (key: string) => fields.find(([k]) => k === key)?.[1];
-    if (get('v') !== LINK_VERSION) throw new BadLink(`its version is "${get('v') ?? ''}", this page reads ${LINK_VERSION}`);
+    if (get('v') !== LINK_VERSION)
+        throw new BadLink(`its version is "${get('v') ?? ''}", this page reads ${LINK_VERSION}`);
     const dropped: string[] = [];
     const drop = (key: string, why: string) => void dropped.push(`${key}: ${why}`);
     const experiment: Experiment = {
@@ -127,7 +133,9 @@ async function readScene(scene: string | undefined, packed: string | undefined, 
         return { kind: 'gallery' as const, id };
     }
     try {
-        const text = new TextDecoder('utf-8', { fatal: true }).decode(await inflate(fromBase64url(packed ?? '')));
+        const text = new TextDecoder('utf-8', { fatal: true }).decode(
+            await inflate(fromBase64url(packed ?? '')),
+        );
         const document = JSON.parse(text) as Record<string, Json>;
         checkNumbers(document);
         if (Array.isArray(document.bodies) && document.bodies.length > MAX_BODIES) {
@@ -146,7 +154,8 @@ function safeName(name: string | undefined): string {
 function checkNumbers(value: Json, depth = 0): void {
     if (depth > 64) throw new Error('it is nested too deeply');
     if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('a number in it is not finite');
-    if (value && typeof value === 'object') for (const part of Object.values(value)) checkNumbers(part, depth + 1);
+    if (value && typeof value === 'object')
+        for (const part of Object.values(value)) checkNumbers(part, depth + 1);
 }
 
 function word(text: string | undefined, key: string, drop: Drop): string {
@@ -171,7 +180,11 @@ function readPreset(code: string | undefined, drop: Drop): string {
     return found?.[0] ?? '';
 }
 
-function readSolvers(list: string | undefined, fields: [string, string][], drop: Drop): Experiment['solvers'] {
+function readSolvers(
+    list: string | undefined,
+    fields: [string, string][],
+    drop: Drop,
+): Experiment['solvers'] {
     const ids = (list ?? '').split(',').filter((id) => id.length > 0);
     const solvers: Experiment['solvers'] = [];
     for (const id of ids) {
@@ -210,7 +223,8 @@ function readEdits(fields: [string, string][], drop: Drop): Edit[] {
 function readNumbers(text: string | undefined, count: number, key: string, drop: Drop): number[] | null {
     if (!text) return null;
     const values = text.split(',').map(Number);
-    if (values.length === count && values.every((v) => Number.isFinite(v) && Math.abs(v) < 1e6)) return values;
+    if (values.length === count && values.every((v) => Number.isFinite(v) && Math.abs(v) < 1e6))
+        return values;
     drop(key, `needs ${count} numbers`);
     return null;
 }
@@ -229,7 +243,8 @@ function readPlots(text: string | undefined, drop: Drop): View['plots'] {
         const [id, choice = ''] = part.split('~');
         return { id, choice };
     });
-    if (plots.every((p) => /^\w{0,40}$/.test(p.id) && /^\w{0,40}$/.test(p.choice))) return plots.filter((p) => p.id);
+    if (plots.every((p) => /^\w{0,40}$/.test(p.id) && /^\w{0,40}$/.test(p.choice)))
+        return plots.filter((p) => p.id);
     drop('plots', 'not a list of plots');
     return null;
 }
@@ -237,7 +252,8 @@ function readPlots(text: string | undefined, drop: Drop): View['plots'] {
 function readExpected(text: string | undefined, core: string | undefined, drop: Drop): Expected | null {
     if (!text) return null;
     const match = /^(\d{1,9}):([0-9a-f]{16}(?:,[0-9a-f]{16})*)$/.exec(text);
-    if (match) return { step: Number(match[1]), hashes: match[2].split(','), core: (core ?? '').slice(0, 20) };
+    if (match)
+        return { step: Number(match[1]), hashes: match[2].split(','), core: (core ?? '').slice(0, 20) };
     drop('h', 'not a step and hashes');
     return null;
 }

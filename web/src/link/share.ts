@@ -5,7 +5,7 @@ import { FIRST_EXPERIMENT } from '../state/experiment';
 import { say } from '../state/messages';
 import { cursor, dt, experiment, lanes, open, playing, selection, tables } from '../state/session';
 import { cameraState } from '../views3d/options';
-import { BadLink, decodeLink, encodeLink, type Expected, type View } from './codec';
+import { BadLink, decodeLink, type Expected, encodeLink, type View } from './codec';
 import { linkVerdict } from './verdict';
 
 export const embedded = new URLSearchParams(location.search).has('embed');
@@ -27,7 +27,9 @@ async function currentHashes(): Promise<Expected | null> {
         const frame = lane.history.frameAt(step);
         if (frame?.step === step) hashes.push(frame.hash.toString(16).padStart(16, '0'));
         else if (lane.alive && lane.filled.value >= step) {
-            hashes.push((await lane.client.request('inspect', { step, natural: false, condition: false })).hash);
+            hashes.push(
+                (await lane.client.request('inspect', { step, natural: false, condition: false })).hash,
+            );
         } else return null;
     }
     return { step, hashes, core: tables.value?.version ?? '' };
@@ -48,12 +50,17 @@ export async function openFragment(fragment: string): Promise<void> {
     try {
         const linked = await decodeLink(fragment);
         for (const text of linked.dropped) say('warning', 'A part of the link was left out.', text);
-        const missing = linked.experiment.solvers.filter((s) => !tables.value?.solvers.some((t) => t.id === s.id));
+        const missing = linked.experiment.solvers.filter(
+            (s) => !tables.value?.solvers.some((t) => t.id === s.id),
+        );
         for (const s of missing) say('warning', `This version has no solver "${s.id}".`);
         const solvers = linked.experiment.solvers.filter((s) => !missing.includes(s));
         if (linked.view.plots) openPlots.value = linked.view.plots;
         cameraState.value = linked.view.camera;
-        await open({ ...linked.experiment, solvers }, { play: linked.expected === null && linked.view.time === 0 });
+        await open(
+            { ...linked.experiment, solvers },
+            { play: linked.expected === null && linked.view.time === 0 },
+        );
         cursor.value = Math.round(linked.view.time / dt.value);
         selection.value = linked.view.selection;
         if (linked.expected) void verify(linked.expected);
@@ -77,7 +84,11 @@ async function verify(expected: Expected): Promise<void> {
         mine.map(async (lane, i) => {
             if (!expected.hashes[i]) return 'no hash';
             if (lane.filled.value < expected.step || !lane.alive) return 'does not get there';
-            const seen = await lane.client.request('inspect', { step: expected.step, natural: false, condition: false });
+            const seen = await lane.client.request('inspect', {
+                step: expected.step,
+                natural: false,
+                condition: false,
+            });
             return seen.hash === expected.hashes[i] ? '' : `${seen.hash} instead of ${expected.hashes[i]}`;
         }),
     );
@@ -87,7 +98,10 @@ async function verify(expected: Expected): Promise<void> {
             ? { kind: 'same', text: `✓ same state as the sender at step ${expected.step}` }
             : { kind: 'differs', text: `✗ the state differs from the sender’s at step ${expected.step}` };
     if (wrong.length > 0) {
-        const versions = expected.core !== tables.value?.version ? `written by kinloop ${expected.core}, this is ${tables.value?.version}\n` : '';
+        const versions =
+            expected.core !== tables.value?.version
+                ? `written by kinloop ${expected.core}, this is ${tables.value?.version}\n`
+                : '';
         say('warning', 'The linked state is not reproduced.', versions + wrong.join('\n'));
     }
 }
@@ -95,8 +109,14 @@ async function verify(expected: Expected): Promise<void> {
 function reached(step: number): Promise<void> {
     return new Promise((done) => {
         const dispose = effect(() => {
-            const waiting = lanes.value.some((l) => (l.state.value === 'running' || l.state.value === 'loading') && l.filled.value < step);
-            if (!waiting) queueMicrotask(() => (dispose(), done()));
+            const waiting = lanes.value.some(
+                (l) => (l.state.value === 'running' || l.state.value === 'loading') && l.filled.value < step,
+            );
+            if (!waiting)
+                queueMicrotask(() => {
+                    dispose();
+                    done();
+                });
         });
     });
 }

@@ -40,11 +40,22 @@ export class KlExportPanel extends KlElement {
         const lane = focused.value;
         if (!lane || cursor.value === 0) return say('warning', 'Step 0 has no problem yet.');
         try {
-            const seen = await lane.client.request('inspect', { step: cursor.value, natural: false, condition: false });
+            const seen = await lane.client.request('inspect', {
+                step: cursor.value,
+                natural: false,
+                condition: false,
+            });
             const matrix = await lane.client.request('matrix', null);
-            download(name(`-step${seen.step}-problem.json`), new Blob([problemDocument(seen.problem!, matrix)], { type: 'application/json' }));
+            download(
+                name(`-step${seen.step}-problem.json`),
+                new Blob([problemDocument(seen.problem!, matrix)], { type: 'application/json' }),
+            );
         } catch (error) {
-            say('error', 'The problem cannot be exported.', error instanceof Error ? error.message : String(error));
+            say(
+                'error',
+                'The problem cannot be exported.',
+                error instanceof Error ? error.message : String(error),
+            );
         }
     }
 
@@ -56,12 +67,17 @@ export class KlExportPanel extends KlElement {
             reason: lane.error.value?.message ?? '',
             columns: Object.fromEntries(columns.map((c) => [c, Array.from(lane.history.column(c))])),
         }));
-        if (kind === 'json') return download(name('.metrics.json'), new Blob([JSON.stringify(table)], { type: 'application/json' }));
+        if (kind === 'json') {
+            download(name('.metrics.json'), new Blob([JSON.stringify(table)], { type: 'application/json' }));
+            return;
+        }
         const lines = [['solver', 'step', ...columns].join(',')];
         for (const lane of lanes.value) {
             const values = columns.map((c) => lane.history.column(c));
-            for (let i = 0; i < lane.history.rows; i++) lines.push([lane.choice.id, i + 1, ...values.map((v) => v[i])].join(','));
-            if (lane.error.value) lines.push(`# ${lane.choice.id}: ${lane.state.value}: ${lane.error.value.message}`);
+            for (let i = 0; i < lane.history.rows; i++)
+                lines.push([lane.choice.id, i + 1, ...values.map((v) => v[i])].join(','));
+            if (lane.error.value)
+                lines.push(`# ${lane.choice.id}: ${lane.state.value}: ${lane.error.value.message}`);
         }
         download(name('.metrics.csv'), new Blob([`${lines.join('\n')}\n`], { type: 'text/csv' }));
     }
@@ -73,9 +89,15 @@ export class KlExportPanel extends KlElement {
     }
 
     private film(): void {
-        if (recording.value) return recording.value.stop();
+        if (recording.value) {
+            recording.value.stop();
+            return;
+        }
         const canvas = stage()?.canvas;
-        if (!canvas || typeof MediaRecorder !== 'function') return say('warning', 'This browser cannot record the 3D view.');
+        if (!canvas || typeof MediaRecorder !== 'function') {
+            say('warning', 'This browser cannot record the 3D view.');
+            return;
+        }
         const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm' });
         const parts: Blob[] = [];
         recorder.ondataavailable = (event) => void parts.push(event.data);

@@ -1,5 +1,6 @@
 // Inputs for one number: a text field with unit, and a slider on the right scale.
 import { html } from 'lit';
+import { icon } from '../app/icons';
 import type { ParamInfo } from '../core/types';
 
 const STOPS = 1000;
@@ -52,11 +53,14 @@ export function numberField(field: NumberField) {
             />
         </label>
         <small class="unit">${field.unit}</small>
-        ${field.reset && field.changed
-            ? html`<button class="icon" aria-label=${`Reset ${field.label}`} title="Reset" @click=${field.reset}>↺</button>`
-            : html`<span></span>`}
-        ${slides
-            ? html`<input
+        ${
+            field.reset && field.changed
+                ? html`<button class="icon" aria-label=${`Reset ${field.label}`} title="Reset" @click=${field.reset}>${icon('reset')}</button>`
+                : html`<span></span>`
+        }
+        ${
+            slides
+                ? html`<input
                   type="range"
                   min="0"
                   max=${STOPS}
@@ -64,11 +68,18 @@ export function numberField(field: NumberField) {
                   .value=${String(toSlider(field.value, min, max, field.log))}
                   @input=${(e: Event) => accept(String(fromSlider(Number((e.target as HTMLInputElement).value), min, max, field.log)))}
               />`
-            : null}
+                : null
+        }
     </div>`;
 }
 
-export function paramField(info: ParamInfo, value: number, changed: boolean, set: (v: number) => void, reset: () => void) {
+export function paramField(
+    info: ParamInfo,
+    value: number,
+    changed: boolean,
+    set: (v: number) => void,
+    reset: () => void,
+) {
     if (info.kind === 'bool') {
         return html`<div class="param ${changed ? 'changed' : ''}" title=${info.text}>
             <label class="check"><input type="checkbox" .checked=${value !== 0} @change=${(e: Event) => set((e.target as HTMLInputElement).checked ? 1 : 0)} /> ${info.title}</label>

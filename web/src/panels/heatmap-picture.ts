@@ -5,7 +5,17 @@ import { powerLabel } from '../plots/axes';
 import type { Heatmap } from '../state/suite';
 
 // Nine stops of viridis.
-const VIRIDIS = ['#440154', '#472d7b', '#3b528b', '#2c728e', '#21918c', '#28ae80', '#5ec962', '#addc30', '#fde725'];
+const VIRIDIS = [
+    '#440154',
+    '#472d7b',
+    '#3b528b',
+    '#2c728e',
+    '#21918c',
+    '#28ae80',
+    '#5ec962',
+    '#addc30',
+    '#fde725',
+];
 const CELL = 30;
 const LEFT = 54;
 const TOP = 10;
@@ -17,7 +27,11 @@ function channel(hex: string, at: number): number {
 export function viridis(share: number): string {
     const place = Math.max(0, Math.min(1, share)) * (VIRIDIS.length - 1);
     const low = Math.min(VIRIDIS.length - 2, Math.floor(place));
-    const mix = [0, 1, 2].map((c) => Math.round(channel(VIRIDIS[low], c) * (low + 1 - place) + channel(VIRIDIS[low + 1], c) * (place - low)));
+    const mix = [0, 1, 2].map((c) =>
+        Math.round(
+            channel(VIRIDIS[low], c) * (low + 1 - place) + channel(VIRIDIS[low + 1], c) * (place - low),
+        ),
+    );
     return `rgb(${mix.join(',')})`;
 }
 
@@ -27,7 +41,9 @@ export function heatmapPicture(map: Heatmap, pick: (x: number, y: number) => voi
     const high = Math.max(low + 1e-9, Math.log10(Math.max(...positive, 1e-17)));
     const size = map.x.length;
     const color = (v: number | null) =>
-        v === null || !Number.isFinite(v) ? 'transparent' : viridis((Math.log10(Math.max(v, 10 ** low)) - low) / (high - low));
+        v === null || !Number.isFinite(v)
+            ? 'transparent'
+            : viridis((Math.log10(Math.max(v, 10 ** low)) - low) / (high - low));
     const cells = map.values.map((value, i) => {
         const column = i % size;
         const row = Math.floor(i / size);
@@ -69,7 +85,10 @@ function move(event: KeyboardEvent, index: number, size: number, act: () => void
     const by = { ArrowRight: 1, ArrowLeft: -1, ArrowUp: size, ArrowDown: -size }[event.key];
     if (event.key === 'Enter' || event.key === ' ') act();
     else if (by === undefined) return;
-    else (event.currentTarget as Element).parentElement!.querySelectorAll<SVGElement>('.heat-cell')[index + by]?.focus();
+    else
+        (event.currentTarget as Element)
+            .parentElement!.querySelectorAll<SVGElement>('.heat-cell')
+            [index + by]?.focus();
     event.preventDefault();
     event.stopPropagation();
 }

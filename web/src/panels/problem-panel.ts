@@ -10,7 +10,12 @@ import { compareBy, explaining, inspection, stepCurves } from '../state/explain'
 import { cursor, experiment, focused, styles } from '../state/session';
 import './matrix-picture';
 
-const detail = signal<{ step: number; condition: ConditionInfo | { error: string } | null; matrix: Matrix | null; error: string } | null>(null);
+const detail = signal<{
+    step: number;
+    condition: ConditionInfo | { error: string } | null;
+    matrix: Matrix | null;
+    error: string;
+} | null>(null);
 
 export class KlProblemPanel extends KlElement {
     override render() {
@@ -27,12 +32,14 @@ export class KlProblemPanel extends KlElement {
             <dl class="facts">${this.sizes(problem).map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
             ${this.conditionPart(seen.step)}
             <h3>How each solver ends on it</h3>
-            ${experiment.value.mode === 'curated'
-                ? null
-                : html`<div class="segmented" role="group" aria-label="Which problems">
+            ${
+                experiment.value.mode === 'curated'
+                    ? null
+                    : html`<div class="segmented" role="group" aria-label="Which problems">
                       <button aria-pressed=${compareBy.value === 'same'} @click=${() => (compareBy.value = 'same')}>this problem, from zero</button>
                       <button aria-pressed=${compareBy.value === 'own'} @click=${() => (compareBy.value = 'own')}>each its own</button>
-                  </div>`}
+                  </div>`
+            }
             ${this.endings()}
         `;
     }
@@ -82,7 +89,12 @@ export class KlProblemPanel extends KlElement {
             const matrix = problem.dim > 0 ? await lane.client.request('matrix', null) : null;
             detail.value = { step, condition: problem.condition ?? null, matrix, error: '' };
         } catch (error) {
-            detail.value = { step, condition: null, matrix: null, error: error instanceof Error ? error.message : String(error) };
+            detail.value = {
+                step,
+                condition: null,
+                matrix: null,
+                error: error instanceof Error ? error.message : String(error),
+            };
         }
     }
 

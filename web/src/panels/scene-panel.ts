@@ -19,12 +19,66 @@ interface Setting {
 }
 
 const SETTINGS: Setting[] = [
-    { label: 'Δt', path: 'dt', unit: 's', text: 'Time step', min: 1e-5, max: 0.1, log: true, now: (s) => s.dt },
-    { label: 'Gravity z', path: 'gravity.2', unit: 'm/s²', text: 'Along the world’s z', min: -30, max: 30, log: false, now: (s) => s.gravity[2] },
-    { label: 'Stabilise joints α', path: 'stabilization.joints', unit: '', text: 'Share of the joint violation that is removed per step', min: 0, max: 1, log: false, now: (s) => s.baumgarteJoint },
-    { label: 'Stabilise limits β', path: 'stabilization.limits', unit: '', text: 'Share of the limit violation that is removed per step', min: 0, max: 1, log: false, now: (s) => s.baumgarteLimit },
-    { label: 'Stabilise contacts γ', path: 'stabilization.contacts', unit: '', text: 'Share of the penetration that is removed per step', min: 0, max: 1, log: false, now: (s) => s.baumgarteContact },
-    { label: 'Margin δ', path: 'margin', unit: 'm', text: 'Penetration that is tolerated', min: -0.01, max: 0.01, log: false, now: (s) => s.margin },
+    {
+        label: 'Δt',
+        path: 'dt',
+        unit: 's',
+        text: 'Time step',
+        min: 1e-5,
+        max: 0.1,
+        log: true,
+        now: (s) => s.dt,
+    },
+    {
+        label: 'Gravity z',
+        path: 'gravity.2',
+        unit: 'm/s²',
+        text: 'Along the world’s z',
+        min: -30,
+        max: 30,
+        log: false,
+        now: (s) => s.gravity[2],
+    },
+    {
+        label: 'Stabilise joints α',
+        path: 'stabilization.joints',
+        unit: '',
+        text: 'Share of the joint violation that is removed per step',
+        min: 0,
+        max: 1,
+        log: false,
+        now: (s) => s.baumgarteJoint,
+    },
+    {
+        label: 'Stabilise limits β',
+        path: 'stabilization.limits',
+        unit: '',
+        text: 'Share of the limit violation that is removed per step',
+        min: 0,
+        max: 1,
+        log: false,
+        now: (s) => s.baumgarteLimit,
+    },
+    {
+        label: 'Stabilise contacts γ',
+        path: 'stabilization.contacts',
+        unit: '',
+        text: 'Share of the penetration that is removed per step',
+        min: 0,
+        max: 1,
+        log: false,
+        now: (s) => s.baumgarteContact,
+    },
+    {
+        label: 'Margin δ',
+        path: 'margin',
+        unit: 'm',
+        text: 'Penetration that is tolerated',
+        min: -0.01,
+        max: 0.01,
+        log: false,
+        now: (s) => s.margin,
+    },
 ];
 
 const SOFT = [
@@ -51,8 +105,15 @@ export class KlScenePanel extends KlElement {
                 ${this.facts(info).map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}
             </dl>
             ${numberField({
-                label: 'Duration', value: experiment.value.duration || run.duration, unit: 's', text: 'Simulated time', min: 0.01, max: 60, log: true,
-                int: false, changed: experiment.value.duration > 0,
+                label: 'Duration',
+                value: experiment.value.duration || run.duration,
+                unit: 's',
+                text: 'Simulated time',
+                min: 0.01,
+                max: 60,
+                log: true,
+                int: false,
+                changed: experiment.value.duration > 0,
                 set: (v) => void change({ ...experiment.value, duration: v }, 400),
                 reset: () => void change({ ...experiment.value, duration: 0 }),
             })}
@@ -74,8 +135,9 @@ export class KlScenePanel extends KlElement {
                     </li>`,
                 )}
             </ul>
-            ${info.joints.length > 0
-                ? html`<h3>Joints</h3>
+            ${
+                info.joints.length > 0
+                    ? html`<h3>Joints</h3>
                       <ul class="list">
                           ${info.joints.map(
                               (j, i) => html`<li>
@@ -84,7 +146,8 @@ export class KlScenePanel extends KlElement {
                               </li>`,
                           )}
                       </ul>`
-                : null}
+                    : null
+            }
         `;
     }
 
@@ -112,9 +175,21 @@ export class KlScenePanel extends KlElement {
         const path = this.place(gravity ? 'gravity' : s.path);
         const now = settings()!;
         return numberField({
-            label: s.label, value, unit: s.unit, text: s.text, min: s.min, max: s.max, log: s.log, int: false, changed: changed.has(path),
+            label: s.label,
+            value,
+            unit: s.unit,
+            text: s.text,
+            min: s.min,
+            max: s.max,
+            log: s.log,
+            int: false,
+            changed: changed.has(path),
             set: (v) => edit(path, gravity ? [now.gravity[0], now.gravity[1], v] : v),
-            reset: () => void change({ ...experiment.value, edits: experiment.value.edits.filter((e) => e.path !== path) }),
+            reset: () =>
+                void change({
+                    ...experiment.value,
+                    edits: experiment.value.edits.filter((e) => e.path !== path),
+                }),
         });
     }
 
@@ -128,21 +203,40 @@ export class KlScenePanel extends KlElement {
         if (readPath(document, `bodies.${picked.index}`) === undefined) return null; // stands in another document
         const geoms = readPath(document, path('geoms'));
         const changed = (p: string) => experiment.value.edits.some((e) => e.path === p);
-        const undo = (p: string) => void change({ ...experiment.value, edits: experiment.value.edits.filter((e) => e.path !== p) });
+        const undo = (p: string) =>
+            void change({ ...experiment.value, edits: experiment.value.edits.filter((e) => e.path !== p) });
         const misfit = applyEdits(document, [{ path: path('mass'), value: 1 }]).misfits.length > 0;
         if (misfit) return null;
         return html`<h3>Selected: ${body.name}</h3>
             ${numberField({
-                label: 'Mass', value: body.mass, unit: 'kg', text: 'Its inertia follows where the scene takes it from the geometry.', min: 1e-6, max: 1e6, log: true, int: false,
-                changed: changed(path('mass')), set: (v) => edit(path('mass'), v), reset: () => undo(path('mass')),
+                label: 'Mass',
+                value: body.mass,
+                unit: 'kg',
+                text: 'Its inertia follows where the scene takes it from the geometry.',
+                min: 1e-6,
+                max: 1e6,
+                log: true,
+                int: false,
+                changed: changed(path('mass')),
+                set: (v) => edit(path('mass'), v),
+                reset: () => undo(path('mass')),
             })}
             ${(Array.isArray(geoms) ? geoms : []).map((_, g) => {
                 const at = path(`geoms.${g}.friction`);
                 const geom = scene.value!.geoms.filter((x) => x.body === picked.index)[g];
                 return geom
                     ? numberField({
-                          label: `Friction μ of ${geom.name}`, value: geom.friction, unit: '', text: 'A pair takes the geometric mean.', min: 0, max: 2, log: false, int: false,
-                          changed: changed(at), set: (v) => edit(at, v), reset: () => undo(at),
+                          label: `Friction μ of ${geom.name}`,
+                          value: geom.friction,
+                          unit: '',
+                          text: 'A pair takes the geometric mean.',
+                          min: 0,
+                          max: 2,
+                          log: false,
+                          int: false,
+                          changed: changed(at),
+                          set: (v) => edit(at, v),
+                          reset: () => undo(at),
                       })
                     : null;
             })}`;

@@ -1,8 +1,8 @@
 // Parameters of each solver, from the solver's own table.
 import { html } from 'lit';
 import { KlElement } from '../app/element';
-import { paramField } from './field';
 import { change, experiment, focusLane, lanes, setParam, solverInfo, styles } from '../state/session';
+import { paramField } from './field';
 
 export class KlSolverPanel extends KlElement {
     override render() {
@@ -26,9 +26,11 @@ export class KlSolverPanel extends KlElement {
             </div>
             <p>${info.text}</p>
             <p class="quiet">${info.deSaxce ? 'Solves the true frictional problem (with the De Saxcé correction).' : 'Solves a relaxation of the frictional problem.'} ${info.source}</p>
-            ${curated && driver !== info.id
-                ? html`<button @click=${() => void change({ ...experiment.value, driver: info.id })}>Let this solver drive</button>`
-                : null}
+            ${
+                curated && driver !== info.id
+                    ? html`<button @click=${() => void change({ ...experiment.value, driver: info.id })}>Let this solver drive</button>`
+                    : null
+            }
             ${info.params.map((p) =>
                 paramField(
                     p,
@@ -41,6 +43,5 @@ export class KlSolverPanel extends KlElement {
         `;
     }
 }
-
 
 customElements.define('kl-solver-panel', KlSolverPanel);

@@ -1,9 +1,9 @@
 // What the 3D views show.
 import { html } from 'lit';
 import { KlElement } from '../app/element';
-import type { KlStage } from '../views3d/stage';
 import type { ViewOptions } from '../views3d/lane-scene';
 import { linkedCameras, toggle, viewOptions } from '../views3d/options';
+import type { KlStage } from '../views3d/stage';
 import { numberField } from './field';
 
 const SWITCHES: { id: Exclude<keyof ViewOptions, 'forceFactor'>; title: string }[] = [
@@ -20,11 +20,20 @@ export class KlViewPanel extends KlElement {
         const options = viewOptions.value;
         return html`
             ${SWITCHES.map(
-                (s) => html`<label class="check"><input type="checkbox" .checked=${options[s.id]} @change=${() => toggle(s.id)} /> ${s.title}</label>`,
+                (s) =>
+                    html`<label class="check"><input type="checkbox" .checked=${options[s.id]} @change=${() => toggle(s.id)} /> ${s.title}</label>`,
             )}
             <label class="check"><input type="checkbox" .checked=${linkedCameras.value} @change=${() => (linkedCameras.value = !linkedCameras.value)} /> Cameras linked</label>
             ${numberField({
-                label: 'Length of arrows', value: options.forceFactor, unit: '×', text: 'All views share one scale.', min: 0.1, max: 10, log: true, int: false, changed: options.forceFactor !== 1,
+                label: 'Length of arrows',
+                value: options.forceFactor,
+                unit: '×',
+                text: 'All views share one scale.',
+                min: 0.1,
+                max: 10,
+                log: true,
+                int: false,
+                changed: options.forceFactor !== 1,
                 set: (v) => (viewOptions.value = { ...viewOptions.value, forceFactor: v }),
                 reset: () => (viewOptions.value = { ...viewOptions.value, forceFactor: 1 }),
             })}

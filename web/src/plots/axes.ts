@@ -13,15 +13,10 @@ export function decades(min: number, max: number, count = 7): number[] {
     return out;
 }
 
-const SUPERS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-
+/** A power of ten; raised digits would be prettier, but many fonts have only the first three. */
 export function powerLabel(value: number): string {
     const e = Math.round(Math.log10(value));
-    const digits = String(Math.abs(e))
-        .split('')
-        .map((d) => SUPERS[Number(d)])
-        .join('');
-    return `10${e < 0 ? '⁻' : ''}${digits}`;
+    return e >= 0 && e <= 3 ? String(10 ** e) : `1e${e}`.replace('-', '−');
 }
 
 /** Range of a logarithmic axis around the data, whole decades, never empty. */

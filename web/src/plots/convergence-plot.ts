@@ -1,5 +1,5 @@
 // Residual over iteration within the step shown, for every solver.
-import { compareBy, explainError, explaining, stepCurves } from '../state/explain';
+import { compareBy, explainError, explaining, inspection, stepCurves } from '../state/explain';
 import { cursor, experiment, hidden, styles } from '../state/session';
 import { FLOOR } from './axes';
 import type { PlotDefinition } from './definition';
@@ -19,6 +19,7 @@ export const convergencePlot: PlotDefinition = {
     xTitle: 'iteration',
     xIsTime: false,
     log: true,
+    logX: true,
     choices: () => RESIDUALS,
     data: (choice) => {
         const column = (RESIDUALS.find((r) => r.id === choice) ?? RESIDUALS[0]).column;
@@ -35,7 +36,13 @@ export const convergencePlot: PlotDefinition = {
                 }
                 longest = Math.max(longest, rows > 0 ? x[rows - 1] : 0);
                 const style = styles.value.get(c.solver);
-                return { label: style?.title ?? c.solver, color: style?.color ?? '#888', dash: style?.dash ?? [], column: { x, y }, lane: c.solver };
+                return {
+                    label: style?.title ?? c.solver,
+                    color: style?.color ?? '#888',
+                    dash: style?.dash ?? [],
+                    column: { x, y },
+                    lane: c.solver,
+                };
             });
         return { curves, x: [1, longest], note: note(curves.length) };
     },
@@ -43,7 +50,12 @@ export const convergencePlot: PlotDefinition = {
 
 function note(curves: number): string {
     if (explainError.value) return explainError.value;
-    if (curves > 0) return experiment.value.mode === 'curated' || compareBy.value === 'own' ? '' : 'One problem, each solver from zero.';
+    if (curves > 0)
+        return experiment.value.mode === 'curated' || compareBy.value === 'own'
+            ? ''
+            : 'One problem, each solver from zero.';
     if (cursor.value === 0) return 'Step 0 has no problem yet: move on.';
-    return explaining.value ? 'Solving…' : 'No constraint is active in this step.';
+    if (explaining.value) return 'Solving…';
+    if (inspection.value?.step !== cursor.value) return 'Shown when paused, and once the buffers are full.';
+    return 'No constraint is active in this step.';
 }

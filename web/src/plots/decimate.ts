@@ -4,9 +4,11 @@
 export interface Column {
     x: ArrayLike<number>; // ascending
     y: ArrayLike<number>;
+    mask?: ArrayLike<number>; // 0 = nothing to show here
 }
 
-export type Aligned = (number | null)[][]; // x, then one array per column
+/** x, then one array per column. null is a gap, undefined a bucket without a sample: the line goes on. */
+export type Aligned = (number | null | undefined)[][];
 
 function lowerBound(x: ArrayLike<number>, value: number): number {
     let low = 0;
@@ -24,14 +26,21 @@ export function decimate(columns: Column[], from: number, to: number, buckets: n
     const width = (to - from) / buckets;
     if (!(width > 0)) return [[], ...columns.map(() => [])];
     const sparse = columns.every((c) => lowerBound(c.x, to) - lowerBound(c.x, from) <= 2 * buckets);
-    return sparse && sameGrid(columns) ? exact(columns, from, to, floor) : bucketed(columns, from, width, buckets, floor);
+    return sparse && sameGrid(columns)
+        ? exact(columns, from, to, floor)
+        : bucketed(columns, from, width, buckets, floor);
 }
 
 function sameGrid(columns: Column[]): boolean {
     const longest = columns.reduce((a, b) => (b.x.length > a.x.length ? b : a), columns[0]);
-    return columns.every(
-        (c) => c.x.length === 0 || (c.x[0] === longest.x[0] && c.x[c.x.length - 1] === longest.x[c.x.length - 1]),
-    );
+    return columns.every((c) => {
+        const last = c.x.length - 1;
+        return last < 0 || (c.x[0] === longest.x[0] && c.x[last] === longest.x[last]);
+    });
+}
+
+function shows(c: Column, i: number): boolean {
+    return c.mask === undefined || c.mask[i] !== 0;
 }
 
 function lift(y: number, floor: number): number | null {
@@ -47,7 +56,7 @@ function exact(columns: Column[], from: number, to: number, floor: number): Alig
     for (let i = first; i < last; i++) {
         rows[0].push(longest.x[i]);
         columns.forEach((c, k) => {
-            rows[k + 1].push(i < c.y.length ? lift(c.y[i], floor) : null);
+            rows[k + 1].push(i < c.y.length && shows(c, i) ? lift(c.y[i], floor) : null);
         });
     }
     return rows;
@@ -59,17 +68,24 @@ function bucketed(columns: Column[], from: number, width: number, buckets: numbe
     return [x, ...columns.map((c) => bucketColumn(c, from, width, buckets, floor))];
 }
 
-function bucketColumn(c: Column, from: number, width: number, buckets: number, floor: number): (number | null)[] {
-    const out: (number | null)[] = new Array(2 * buckets).fill(null);
+function bucketColumn(
+    c: Column,
+    from: number,
+    width: number,
+    buckets: number,
+    floor: number,
+): (number | null | undefined)[] {
+    const out: (number | null | undefined)[] = new Array(2 * buckets).fill(undefined);
     let i = lowerBound(c.x, from);
     for (let b = 0; b < buckets && i < c.x.length; b++) {
         const end = from + (b + 1) * width;
         let least = Number.POSITIVE_INFINITY;
         let most = Number.NEGATIVE_INFINITY;
         let leastFirst = true;
+        const begun = i;
         for (; i < c.x.length && c.x[i] < end; i++) {
             const y = c.y[i];
-            if (!Number.isFinite(y)) continue;
+            if (!Number.isFinite(y) || !shows(c, i)) continue;
             if (y < least) {
                 least = y;
                 leastFirst = false;
@@ -79,7 +95,10 @@ function bucketColumn(c: Column, from: number, width: number, buckets: number, f
                 leastFirst = true;
             }
         }
-        if (most < least) continue;
+        if (most < least) {
+            if (i > begun) out[2 * b] = null;
+            continue;
+        }
         out[2 * b] = lift(leastFirst ? least : most, floor);
         out[2 * b + 1] = lift(leastFirst ? most : least, floor);
     }

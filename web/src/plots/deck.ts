@@ -1,12 +1,11 @@
 // The plots that are open: pick, reorder by moving, close.
-import { signal } from '@preact/signals-core';
+import { effect, signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { KlElement } from '../app/element';
 import { stepCurves } from '../state/explain';
 import { profile } from '../state/profiles';
 import { hidden, lanes, styles, tick } from '../state/session';
-import { effect } from '@preact/signals-core';
 import { convergencePlot } from './convergence-plot';
 import type { PlotDefinition } from './definition';
 import './line-plot';
@@ -22,7 +21,16 @@ export interface OpenPlot {
     choice: string;
 }
 
-export const FIRST_PLOTS = ['convergence', 'r_nat', 'iterations', 'state', 'reactions', 'r_pen', 'r_dual', 'r_ncp'];
+export const FIRST_PLOTS = [
+    'convergence',
+    'r_nat',
+    'iterations',
+    'state',
+    'reactions',
+    'r_pen',
+    'r_dual',
+    'r_ncp',
+];
 
 export const openPlots = signal<OpenPlot[]>(FIRST_PLOTS.map((id) => ({ id, choice: '' })));
 export const plotSize = signal<'small' | 'large'>('small');

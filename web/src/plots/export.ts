@@ -15,7 +15,9 @@ function quote(text: string): string {
 
 /** Long form: one line per point, so that curves of different length fit. */
 export function csv(definition: PlotDefinition, data: PlotData): string {
-    const lines = [`curve,${quote(definition.xTitle)},${quote(definition.unit ? `${definition.id} [${definition.unit}]` : definition.id)}`];
+    const lines = [
+        `curve,${quote(definition.xTitle)},${quote(definition.unit ? `${definition.id} [${definition.unit}]` : definition.id)}`,
+    ];
     for (const { label, column } of data.curves) {
         for (let i = 0; i < column.x.length; i++) lines.push(`${quote(label)},${column.x[i]},${column.y[i]}`);
     }

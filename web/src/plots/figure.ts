@@ -5,7 +5,12 @@ import { decimate } from './decimate';
 import type { PlotData, PlotDefinition } from './definition';
 
 export function figure(definition: PlotDefinition, unit: string, data: PlotData): string {
-    const rows = decimate(data.curves.map((c) => c.column), ...data.x, 600, definition.log ? FLOOR : 0);
+    const rows = decimate(
+        data.curves.map((c) => c.column),
+        ...data.x,
+        600,
+        definition.log ? FLOOR : 0,
+    );
     const marks = data.curves.map((curve, i) =>
         Plot.lineY(
             rows[0].flatMap((x, k) => (rows[i + 1][k] === null ? [] : [{ x, y: rows[i + 1][k] }])),
@@ -19,7 +24,11 @@ export function figure(definition: PlotDefinition, unit: string, data: PlotData)
         marginTop: 34,
         document,
         x: { label: definition.xTitle, type: definition.logX ? 'log' : 'linear' },
-        y: { label: unit ? `${definition.title} [${unit}]` : definition.title, type: definition.log ? 'log' : 'linear', grid: true },
+        y: {
+            label: unit ? `${definition.title} [${unit}]` : definition.title,
+            type: definition.log ? 'log' : 'linear',
+            grid: true,
+        },
         marks,
     }) as unknown as SVGElement;
     plot.setAttribute('xmlns', 'http://www.w3.org/2000/svg');

@@ -1,7 +1,8 @@
 // Curves over time, one per lane.
-import { dt, hidden, lanes, steps, styles } from '../state/session';
+
 import type { Frame } from '../state/history';
 import type { Lane } from '../state/lane';
+import { dt, hidden, lanes, steps, styles } from '../state/session';
 import type { Curve, PlotData } from './definition';
 
 function curve(lane: Lane, x: ArrayLike<number>, y: ArrayLike<number>): Curve {
@@ -23,12 +24,14 @@ export function timeSpan(): [number, number] {
     return [0, Math.max(steps.value * dt.value, dt.value)];
 }
 
-/** A column of the step record. */
-export function recordCurves(column: string): PlotData {
-    return {
-        curves: visible().map((lane) => curve(lane, lane.history.column('time'), lane.history.column(column))),
-        x: timeSpan(),
-    };
+/** A column of the step record; what the solver says is left out of steps without a constraint. */
+export function recordCurves(column: string, ofSolve: boolean): PlotData {
+    const curves = visible().map((lane) => {
+        const made = curve(lane, lane.history.column('time'), lane.history.column(column));
+        if (ofSolve) made.column.mask = lane.history.column('n_d');
+        return made;
+    });
+    return { curves, x: timeSpan() };
 }
 
 /** A number made from each frame. */

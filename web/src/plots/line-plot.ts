@@ -53,24 +53,28 @@ export class KlPlot extends KlElement {
                 <figcaption title=${def.text}>
                     <span class="plot-title">${def.title}</span>
                     <span class="plot-unit">${this.unit ? `[${this.unit}]` : ''}</span>
-                    ${choices.length > 0
-                        ? html`<select
+                    ${
+                        choices.length > 0
+                            ? html`<select
                               aria-label=${`${def.title}: quantity`}
                               .value=${this.picked}
                               @change=${(e: Event) => this.choose((e.target as HTMLSelectElement).value)}
                           >
                               ${choices.map((c) => html`<option value=${c.id} ?selected=${c.id === this.picked}>${c.title}</option>`)}
                           </select>`
-                        : null}
+                            : null
+                    }
                     <span class="plot-tools">
                         ${this.zoom ? html`<button @click=${() => this.setZoom(null)}>Whole run</button>` : null}
-                        <button title="View as table" aria-pressed=${this.asTable} @click=${() => this.flipTable()}>⊞</button>
+                        <button title="View as table" aria-pressed=${this.asTable} @click=${() => this.flipTable()}>table</button>
                         <button title="Save as CSV" @click=${() => this.save('csv')}>CSV</button>
                         <button title="Save as PNG" @click=${() => this.save('png')}>PNG</button>
                         <button title="Save as SVG" @click=${() => this.save('svg')}>SVG</button>
-                        ${this.onRemove
-                            ? html`<button title="Close this plot" aria-label=${`Close plot ${def.title}`} @click=${() => this.onRemove?.()}>×</button>`
-                            : null}
+                        ${
+                            this.onRemove
+                                ? html`<button title="Close this plot" aria-label=${`Close plot ${def.title}`} @click=${() => this.onRemove?.()}>×</button>`
+                                : null
+                        }
                     </span>
                 </figcaption>
                 <div class="chart" ?hidden=${this.asTable}></div>
@@ -151,7 +155,11 @@ export class KlPlot extends KlElement {
         if (note !== this.data.note) this.requestUpdate();
         const width = host.clientWidth;
         const height = host.clientHeight || 150;
-        const key = this.data.curves.map((c) => c.label + c.color).join() + this.unit + dark.value + this.definition.id;
+        const key =
+            this.data.curves.map((c) => c.label + c.color).join() +
+            this.unit +
+            dark.value +
+            this.definition.id;
         const columns = this.aligned(width);
         if (!this.chart || key !== this.layoutKey) {
             this.chart?.destroy();
@@ -161,7 +169,8 @@ export class KlPlot extends KlElement {
             this.marker.className = 'play-cursor';
             if (this.definition.xIsTime) this.chart.over.append(this.marker);
         } else {
-            if (this.chart.width !== width || this.chart.height !== height) this.chart.setSize({ width, height });
+            if (this.chart.width !== width || this.chart.height !== height)
+                this.chart.setSize({ width, height });
             this.chart.setData(columns as uPlot.AlignedData);
         }
         this.moveMarker();
@@ -171,7 +180,13 @@ export class KlPlot extends KlElement {
         const [from, to] = this.zoom ?? this.data.x;
         const floor = this.definition.log ? FLOOR : 0;
         if (this.data.curves.length === 0) return [[]];
-        return decimate(this.data.curves.map((c) => c.column), from, to, Math.max(50, width - GUTTER), floor);
+        return decimate(
+            this.data.curves.map((c) => c.column),
+            from,
+            to,
+            Math.max(50, width - GUTTER),
+            floor,
+        );
     }
 
     private options(width: number, height: number): uPlot.Options {
@@ -189,20 +204,47 @@ export class KlPlot extends KlElement {
                 sync: this.definition.xIsTime ? { key: 'time', setSeries: false } : undefined,
                 drag: { x: true, y: false, setScale: false },
                 points: { size: 5 },
-                bind: { dblclick: () => () => (this.setZoom(null), null) },
+                bind: {
+                    dblclick: () => () => {
+                        this.setZoom(null);
+                        return null;
+                    },
+                },
             },
             scales: {
                 x: { time: false, range: () => this.zoom ?? this.data.x, distr: logX ? 3 : 1 },
-                y: { distr: log ? 3 : 1, range: (_u, min, max) => (log ? logRange(min, max) : linearRange(min, max)) },
+                y: {
+                    distr: log ? 3 : 1,
+                    range: (_u, min, max) => (log ? logRange(min, max) : linearRange(min, max)),
+                },
             },
             axes: [
                 {
-                    stroke: ink, font, grid, size: 30, ticks: { show: false }, space: 60,
+                    stroke: ink,
+                    font,
+                    grid,
+                    size: 30,
+                    ticks: { show: false },
+                    space: 60,
+                    filter: (_u, splits) => splits,
+                    ...(logX
+                        ? { splits: (_u: uPlot, _a: number, min: number, max: number) => decades(min, max) }
+                        : {}),
                     values: (_u, splits) => splits.map((v) => (logX && v > 0 ? powerLabel(v) : tickLabel(v))),
                 },
                 {
-                    stroke: ink, font, grid, size: GUTTER, ticks: { show: false },
-                    ...(log ? { splits: (_u: uPlot, _a: number, min: number, max: number) => decades(min, max, Math.max(2, Math.floor(height / 28))) } : { space: 28 }),
+                    stroke: ink,
+                    font,
+                    grid,
+                    size: GUTTER,
+                    ticks: { show: false },
+                    filter: (_u, splits) => splits,
+                    ...(log
+                        ? {
+                              splits: (_u: uPlot, _a: number, min: number, max: number) =>
+                                  decades(min, max, Math.max(2, Math.floor(height / 28))),
+                          }
+                        : { space: 28 }),
                     values: (_u, splits) => splits.map((v) => (log ? powerLabel(v) : tickLabel(v))),
                 },
             ],
@@ -211,7 +253,10 @@ export class KlPlot extends KlElement {
                 setSelect: [
                     (u) => {
                         if (u.select.width < 6) return;
-                        const zoom: [number, number] = [u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')];
+                        const zoom: [number, number] = [
+                            u.posToVal(u.select.left, 'x'),
+                            u.posToVal(u.select.left + u.select.width, 'x'),
+                        ];
                         u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
                         this.setZoom(zoom);
                     },
@@ -219,7 +264,8 @@ export class KlPlot extends KlElement {
                 ready: [
                     (u) => {
                         u.over.addEventListener('click', (event) => {
-                            if (this.definition.xIsTime && u.select.width < 6) seek(u.posToVal(event.offsetX, 'x') / dt.value);
+                            if (this.definition.xIsTime && u.select.width < 6)
+                                seek(u.posToVal(event.offsetX, 'x') / dt.value);
                         });
                     },
                 ],
@@ -228,7 +274,14 @@ export class KlPlot extends KlElement {
     }
 
     private seriesOf(c: Curve): uPlot.Series {
-        return { label: c.label, stroke: c.color, width: 1.6, dash: c.dash, spanGaps: false, points: { show: false } };
+        return {
+            label: c.label,
+            stroke: c.color,
+            width: 1.6,
+            dash: c.dash,
+            spanGaps: false,
+            points: { show: false },
+        };
     }
 
     private moveMarker(): void {
@@ -263,7 +316,11 @@ export class KlPlot extends KlElement {
 
     private table() {
         const data = this.definition.data(this.picked);
-        const rows = decimate(data.curves.map((c) => c.column), ...data.x, 20);
+        const rows = decimate(
+            data.curves.map((c) => c.column),
+            ...data.x,
+            20,
+        );
         return html`<div class="plot-table" tabindex="0" role="region" aria-label=${`${this.definition.title} as table`}>
             <table>
                 <thead>

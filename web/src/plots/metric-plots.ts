@@ -4,7 +4,16 @@ import type { PlotDefinition } from './definition';
 import { recordCurves } from './lane-curves';
 
 function recordPlot(id: string, title: string, text: string, unit: string, log: boolean): PlotDefinition {
-    return { id, title, text, unit, xTitle: 'time [s]', xIsTime: true, log, data: () => recordCurves(id) };
+    return {
+        id,
+        title,
+        text,
+        unit,
+        xTitle: 'time [s]',
+        xIsTime: true,
+        log,
+        data: () => recordCurves(id, log),
+    };
 }
 
 export function metricPlots(): PlotDefinition[] {

@@ -15,13 +15,19 @@ export const profilePlot: PlotDefinition = {
     choices: () => [
         { id: 'iterations', title: 'iterations' },
         { id: 't_solve', title: 'time (indicative)' },
-        ...(tables.value?.metrics ?? []).filter((m) => m.id.startsWith('r_')).map((m) => ({ id: m.id, title: m.title })),
+        ...(tables.value?.metrics ?? [])
+            .filter((m) => m.id.startsWith('r_'))
+            .map((m) => ({ id: m.id, title: m.title })),
     ],
     data: (choice) => {
         if (choice && choice !== profileMeasure.peek()) queueMicrotask(() => (profileMeasure.value = choice));
         const now = profile.value;
         if (!comparable.value) {
-            return { curves: [], x: [1, 10], note: 'Not comparable: in independent runs each solver meets its own problems. Switch to a curated run.' };
+            return {
+                curves: [],
+                x: [1, 10],
+                note: 'Not comparable: in independent runs each solver meets its own problems. Switch to a curated run.',
+            };
         }
         if (!now) return { curves: [], x: [1, 10], note: 'Waiting for problems…' };
         const { tau, rho } = now.result;
@@ -35,6 +41,10 @@ export const profilePlot: PlotDefinition = {
                 lane: id,
             };
         });
-        return { curves, x: [1, profileTau.value], note: `${now.problems} problems. Ranks beyond a pair of solvers can mislead.` };
+        return {
+            curves,
+            x: [1, profileTau.value],
+            note: `${now.problems} problems. Ranks beyond a pair of solvers can mislead.`,
+        };
     },
 };

@@ -20,7 +20,8 @@ export const stagePlot: PlotDefinition = {
         const solve = focused.value?.history.column('t_solve') ?? new Float64Array(0);
         const stageTime = (stage: string, i: number) =>
             Float64Array.from(frames, (f) => {
-                const value = stage === 'solve' ? solve[f.step - 1] : Number(f.fields.get('stage_time')?.values[i]);
+                const value =
+                    stage === 'solve' ? solve[f.step - 1] : Number(f.fields.get('stage_time')?.values[i]);
                 return value > 0 ? value : Number.NaN;
             });
         const curves = (tables.value?.stages ?? []).map((stage, i) => ({

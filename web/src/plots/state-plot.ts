@@ -4,10 +4,26 @@ import type { Choice, PlotDefinition } from './definition';
 import { frameCurves } from './lane-curves';
 
 const BODY: { id: string; title: string; unit: string; field: string; offset: number }[] = [
-    ...['x', 'y', 'z'].map((axis, i) => ({ id: `r${axis}`, title: `position ${axis}`, unit: 'm', field: 'pose', offset: i })),
-    ...['x', 'y', 'z'].map((axis, i) => ({ id: `v${axis}`, title: `velocity ${axis}`, unit: 'm/s', field: 'twist', offset: i })),
     ...['x', 'y', 'z'].map((axis, i) => ({
-        id: `w${axis}`, title: `angular velocity ${axis}`, unit: 'rad/s', field: 'twist', offset: 3 + i,
+        id: `r${axis}`,
+        title: `position ${axis}`,
+        unit: 'm',
+        field: 'pose',
+        offset: i,
+    })),
+    ...['x', 'y', 'z'].map((axis, i) => ({
+        id: `v${axis}`,
+        title: `velocity ${axis}`,
+        unit: 'm/s',
+        field: 'twist',
+        offset: i,
+    })),
+    ...['x', 'y', 'z'].map((axis, i) => ({
+        id: `w${axis}`,
+        title: `angular velocity ${axis}`,
+        unit: 'rad/s',
+        field: 'twist',
+        offset: 3 + i,
     })),
 ];
 
@@ -21,7 +37,8 @@ function choices(): Choice[] {
     const dofs: Choice[] = [];
     let at = 0;
     for (const joint of scene.value?.joints ?? []) {
-        for (let d = 0; d < joint.dofs; d++) dofs.push({ id: `q${at++}`, title: `${joint.name} q${joint.dofs > 1 ? d + 1 : ''}` });
+        for (let d = 0; d < joint.dofs; d++)
+            dofs.push({ id: `q${at++}`, title: `${joint.name} q${joint.dofs > 1 ? d + 1 : ''}` });
     }
     return [...BODY.map((b) => ({ id: b.id, title: `${b.title} of ${name}` })), ...dofs];
 }

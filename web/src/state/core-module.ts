@@ -22,7 +22,8 @@ async function bytesWithProgress(response: Response): Promise<ArrayBuffer> {
 
 async function load(): Promise<WebAssembly.Module> {
     const response = await fetch(wasmUrl);
-    if (!response.ok) throw new Error(`The core could not be fetched: ${response.status} ${response.statusText}.`);
+    if (!response.ok)
+        throw new Error(`The core could not be fetched: ${response.status} ${response.statusText}.`);
     const module = await WebAssembly.compile(await bytesWithProgress(response));
     loadProgress.value = 1;
     return module;
@@ -40,7 +41,8 @@ export function coreModule(): Promise<WebAssembly.Module> {
 
 // A module with one function that adds two v128 values: SIMD is what the core needs beyond the basics.
 const SIMD = new Uint8Array([
-    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
+    11,
 ]);
 
 export function wasmSupported(): boolean {

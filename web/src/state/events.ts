@@ -38,7 +38,8 @@ export const ticks = computed<Tick[]>(() => {
     const outcomes = lane.history.column('outcome');
     let inside = false;
     for (let i = 0; i < outcomes.length; i++) {
-        if (outcomes[i] === limit && !inside) out.push({ step: i + 1, kind: 'limit', text: 'out of iterations' });
+        if (outcomes[i] === limit && !inside)
+            out.push({ step: i + 1, kind: 'limit', text: 'out of iterations' });
         inside = outcomes[i] === limit;
     }
     if (lane.stoppedAt >= 0) out.push({ step: lane.stoppedAt, kind: 'stopped', text: 'stopped' });

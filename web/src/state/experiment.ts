@@ -10,9 +10,7 @@ export interface Edit {
     value: Json;
 }
 
-export type SceneRef =
-    | { kind: 'gallery'; id: string }
-    | { kind: 'own'; name: string; text: string }; // typed, dropped or carried by a link
+export type SceneRef = { kind: 'gallery'; id: string } | { kind: 'own'; name: string; text: string }; // typed, dropped or carried by a link
 
 export type Mode = 'independent' | 'curated';
 

@@ -33,7 +33,12 @@ export async function explainStep(): Promise<void> {
         if (mine !== ticket) return;
         inspection.value = seen;
         keepFrame(lane, seen);
-        const curves = compareBy.value === 'own' || experiment.value.mode === 'curated' ? await ownCurves(step, lane, seen) : await sameProblem(lane, seen);
+        const exact = exactFrames(step, lane);
+        const curves =
+            compareBy.value === 'own' || experiment.value.mode === 'curated'
+                ? await ownCurves(step, lane, seen)
+                : await sameProblem(lane, seen);
+        await exact;
         if (mine === ticket) stepCurves.value = curves;
     } catch (error) {
         if (mine === ticket) explainError.value = error instanceof Error ? error.message : String(error);
@@ -50,6 +55,18 @@ function keepFrame(lane: Lane, seen: Inspection): void {
         fields: new Map(seen.frame.map((f) => [f.id, { columns: f.columns, values: f.values }])),
     });
     touchedData();
+}
+
+/** The other views show the very same step, too. */
+async function exactFrames(step: number, first: Lane): Promise<void> {
+    const others = lanes.value.filter(
+        (l) => l !== first && l.alive && l.filled.value >= step && l.history.frameAt(step)?.step !== step,
+    );
+    await Promise.allSettled(
+        others.map(async (l) =>
+            keepFrame(l, await l.client.request('inspect', { step, natural: false, condition: false })),
+        ),
+    );
 }
 
 async function ownCurves(step: number, first: Lane, seen: Inspection): Promise<StepCurve[]> {
@@ -84,7 +101,9 @@ export function withPreset(choice: SolverChoice): SolverChoice {
 let timer = 0;
 
 effect(() => {
-    const settled = lanes.value.length > 0 && lanes.value.every((l) => l.state.value !== 'running' && l.state.value !== 'loading');
+    const settled =
+        lanes.value.length > 0 &&
+        lanes.value.every((l) => l.state.value !== 'running' && l.state.value !== 'loading');
     void [cursor.value, focused.value, compareBy.value];
     if (playing.value) {
         // While the film runs and the workers rest: about once a second.

@@ -1,7 +1,8 @@
 // The scenes that come with the page.
-import type { SceneFile, SceneSource } from '../core/protocol';
-import { type Edit, type Json, applyEdits, type SceneRef } from './experiment';
+
 import type { SceneEntry } from '../../tools/scenes';
+import type { SceneFile, SceneSource } from '../core/protocol';
+import { applyEdits, type Edit, type Json, type SceneRef } from './experiment';
 
 export type { SceneEntry };
 
@@ -32,7 +33,9 @@ async function fetchScene(entry: SceneEntry): Promise<{ text: string; files: Sce
 }
 
 /** The document behind a reference, unedited, with the files it names. */
-export async function sceneDocument(ref: SceneRef): Promise<{ name: string; text: string; files: SceneFile[] }> {
+export async function sceneDocument(
+    ref: SceneRef,
+): Promise<{ name: string; text: string; files: SceneFile[] }> {
     if (ref.kind === 'own') return { name: ref.name, text: ref.text, files: ownFiles.get(ref.name) ?? [] };
     const entry = (await galleryIndex()).find((e) => e.id === ref.id);
     if (!entry) throw new Error(`There is no scene "${ref.id}" in the gallery.`);
@@ -44,7 +47,10 @@ export async function sceneDocument(ref: SceneRef): Promise<{ name: string; text
 /** Files dropped together with an own scene, by the scene's name. They stay on this computer. */
 export const ownFiles = new Map<string, SceneFile[]>();
 
-export async function sceneSource(ref: SceneRef, edits: Edit[]): Promise<{ source: SceneSource; misfits: Edit[] }> {
+export async function sceneSource(
+    ref: SceneRef,
+    edits: Edit[],
+): Promise<{ source: SceneSource; misfits: Edit[] }> {
     const { name, text, files } = await sceneDocument(ref);
     if (edits.length === 0) return { source: { name, text, files }, misfits: [] };
     const { document, misfits } = applyEdits(JSON.parse(text) as Json, edits);

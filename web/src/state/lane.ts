@@ -40,7 +40,12 @@ export class Lane {
             stopped: (step, error) => {
                 this.stoppedAt = step;
                 this.error.value = error;
-                this.state.value = error.status === 'diverged' ? 'diverged' : error.status === 'crashed' ? 'crashed' : 'failed';
+                this.state.value =
+                    error.status === 'diverged'
+                        ? 'diverged'
+                        : error.status === 'crashed'
+                          ? 'crashed'
+                          : 'failed';
                 this.changed();
             },
             idle: (step) => {
@@ -62,7 +67,9 @@ export class Lane {
     }
 
     get alive(): boolean {
-        return this.state.value === 'running' || this.state.value === 'paused' || this.state.value === 'finished';
+        return (
+            this.state.value === 'running' || this.state.value === 'paused' || this.state.value === 'finished'
+        );
     }
 
     async load(job: Job): Promise<Loaded> {

@@ -74,6 +74,13 @@ async function refresh(): Promise<void> {
 }
 
 effect(() => {
-    void [tick.value, hidden.value, profileMeasure.value, profileFloor.value, profileTau.value, comparable.value];
+    void [
+        tick.value,
+        hidden.value,
+        profileMeasure.value,
+        profileFloor.value,
+        profileTau.value,
+        comparable.value,
+    ];
     void refresh();
 });

@@ -196,7 +196,11 @@ function reconcile(): Promise<void> {
         try {
             await rebuild();
         } catch (error) {
-            say('error', 'This experiment cannot run.', error instanceof Error ? error.message : String(error));
+            say(
+                'error',
+                'This experiment cannot run.',
+                error instanceof Error ? error.message : String(error),
+            );
         }
     });
     return reconciling;
@@ -212,7 +216,8 @@ const laneJobs = new WeakMap<Lane, string>();
 async function rebuild(): Promise<void> {
     const { value: current } = experiment;
     const { source, misfits } = await sceneSource(current.scene, current.edits);
-    for (const misfit of misfits) say('warning', `A change does not fit this scene and was left out: ${misfit.path}`);
+    for (const misfit of misfits)
+        say('warning', `A change does not fit this scene and was left out: ${misfit.path}`);
 
     const facts = await probe(source, current);
     const choices = current.solvers.length > 0 ? current.solvers : facts.solvers;
@@ -316,7 +321,10 @@ export function cancelRuns(): void {
 export function playable(): number {
     let least = steps.value;
     for (const lane of lanes.value) {
-        const done = lane.state.value === 'diverged' || lane.state.value === 'failed' || lane.state.value === 'crashed';
+        const done =
+            lane.state.value === 'diverged' ||
+            lane.state.value === 'failed' ||
+            lane.state.value === 'crashed';
         if (!done) least = Math.min(least, lane.filled.value);
     }
     return least;

@@ -23,10 +23,21 @@ export interface Outcome {
 }
 
 /** Runs one case with one solver: alone, or watching `driver`. */
-async function runCase(client: PoolWorker, item: Case, solver: SolverChoice, driver: SolverChoice | null): Promise<Outcome> {
+async function runCase(
+    client: PoolWorker,
+    item: Case,
+    solver: SolverChoice,
+    driver: SolverChoice | null,
+): Promise<Outcome> {
     const { source } = await sceneSource(item.scene, item.edits);
     const watches = driver !== null && driver.id !== solver.id;
-    const job: Job = { source, run: item.run, driver: watches ? driver : solver, observer: watches ? solver : null, memory: 1 << 16 };
+    const job: Job = {
+        source,
+        run: item.run,
+        driver: watches ? driver : solver,
+        observer: watches ? solver : null,
+        memory: 1 << 16,
+    };
     return client.run(job, item.steps);
 }
 
@@ -41,7 +52,8 @@ class PoolWorker {
             chunk: (chunk) => void this.rows.push(chunk.record),
             stopped: (_step, error) => this.finish?.(error),
             idle: () => this.finish?.(null),
-            crashed: (message) => this.finish?.({ status: 'crashed', message, file: '', line: 0, column: 0, path: '' }),
+            crashed: (message) =>
+                this.finish?.({ status: 'crashed', message, file: '', line: 0, column: 0, path: '' }),
         });
         this.started = coreModule().then((module) => this.client.request('start', { module }));
     }
@@ -87,7 +99,8 @@ async function inPool(tasks: ((worker: PoolWorker) => Promise<void>)[], stop: Ab
     try {
         await Promise.all(
             workers.map(async (worker) => {
-                for (let task = waiting.shift(); task && !stop.aborted; task = waiting.shift()) await task(worker);
+                for (let task = waiting.shift(); task && !stop.aborted; task = waiting.shift())
+                    await task(worker);
             }),
         );
     } catch (error) {
@@ -134,11 +147,20 @@ export async function runSuite(cases: Case[], solvers: SolverChoice[], driver: S
     const tasks = cases.flatMap((item, c) =>
         solvers.map((solver) => async (worker: PoolWorker) => {
             suiteProgress.value = { ...suiteProgress.value, label: `${item.label}, ${solver.id}` };
-            const outcome = await runCase(worker, item, solver, driver).catch((error): Outcome => ({
-                rows: 0,
-                columns: new Map(),
-                error: { status: 'failed', message: String(error), file: '', line: 0, column: 0, path: '' },
-            }));
+            const outcome = await runCase(worker, item, solver, driver).catch(
+                (error): Outcome => ({
+                    rows: 0,
+                    columns: new Map(),
+                    error: {
+                        status: 'failed',
+                        message: String(error),
+                        file: '',
+                        line: 0,
+                        column: 0,
+                        path: '',
+                    },
+                }),
+            );
             results.get(solver.id)![c] = outcome;
             suiteProgress.value = { ...suiteProgress.value, done: suiteProgress.value.done + 1 };
             await summarise(solvers, cases);
@@ -163,16 +185,19 @@ function problemsOf(outcome: Outcome): number[] {
 async function summarise(solvers: SolverChoice[], cases: Case[]): Promise<void> {
     suiteRows.value = solvers.map((solver) => {
         const done = results.get(solver.id)!.filter((o) => o !== null);
-        const pick = (name: string) => done.flatMap((o) => problemsOf(o).map((i) => o.columns.get(name)?.[i] ?? Number.NaN));
+        const pick = (name: string) =>
+            done.flatMap((o) => problemsOf(o).map((i) => o.columns.get(name)?.[i] ?? Number.NaN));
         const outcomes = pick('outcome');
         return {
             solver: solver.id,
             problems: outcomes.length,
             converged: outcomes.filter((o) => o === 0).length,
             iterations: median(pick('iterations')),
-            worst: pick('r_nat_rel').reduce((a, b) => (b > a ? b : a), 0),
+            worst: Math.max(0, ...pick('r_nat_rel').filter(Number.isFinite)),
             time: median(pick('t_solve')),
-            failures: results.get(solver.id)!.flatMap((o, c) => (o?.error ? [`${cases[c].label}: ${o.error.message}`] : [])),
+            failures: results
+                .get(solver.id)!
+                .flatMap((o, c) => (o?.error ? [`${cases[c].label}: ${o.error.message}`] : [])),
         };
     });
     await suiteProfileOf(solvers);
@@ -190,7 +215,8 @@ export async function suiteProfileOf(solvers: SolverChoice[]): Promise<void> {
         for (const i of steps) {
             for (const o of outcomes) {
                 const value = o!.columns.get(measure)?.[i];
-                const failed = value === undefined || (!measure.startsWith('r_') && o!.columns.get('outcome')![i] !== 0);
+                const failed =
+                    value === undefined || (!measure.startsWith('r_') && o!.columns.get('outcome')![i] !== 0);
                 values.push(failed ? Number.NaN : value);
             }
         }
@@ -198,7 +224,12 @@ export async function suiteProfileOf(solvers: SolverChoice[]): Promise<void> {
     const problems = values.length / solvers.length;
     if (problems < 1 || solvers.length < 1) return;
     const result = await toolClient().request('profile', {
-        problems, solvers: solvers.length, measure: Float64Array.from(values), floor: false, points: 120, tauMax: 100,
+        problems,
+        solvers: solvers.length,
+        measure: Float64Array.from(values),
+        floor: false,
+        points: 120,
+        tauMax: 100,
     });
     suiteProfile.value = { solvers: solvers.map((s) => s.id), problems, result };
 }
@@ -229,13 +260,26 @@ export function cancelHeatmap(): void {
 export const DECADES = Array.from({ length: 13 }, (_, i) => 10 ** (i - 6));
 
 export async function runHeatmap(
-    scene: SceneRef, edits: Edit[], run: number, xPath: string, yPath: string, solver: SolverChoice, measure: string, at: number,
+    scene: SceneRef,
+    edits: Edit[],
+    run: number,
+    xPath: string,
+    yPath: string,
+    solver: SolverChoice,
+    measure: string,
+    at: number,
 ): Promise<void> {
     heatStop = new AbortController();
     heatmapRunning.value = true;
     const size = DECADES.length;
     const map: Heatmap = {
-        xPath, yPath, x: DECADES, y: DECADES, measure, values: new Array(size * size).fill(null), failed: new Array(size * size).fill(false),
+        xPath,
+        yPath,
+        x: DECADES,
+        y: DECADES,
+        measure,
+        values: new Array(size * size).fill(null),
+        failed: new Array(size * size).fill(false),
     };
     heatmap.value = map;
     const steps = Math.max(1, Math.round(at / dt.value));

@@ -16,7 +16,12 @@ export class Arrows {
         const shaft = new THREE.CylinderGeometry(1, 1, 1, 10).rotateX(Math.PI / 2).translate(0, 0, 0.5);
         const head = new THREE.ConeGeometry(1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5);
         // Drawn over the bodies: a force that is hidden inside its body tells nothing.
-        const material = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.92 });
+        const material = new THREE.MeshBasicMaterial({
+            color,
+            depthTest: false,
+            transparent: true,
+            opacity: 0.92,
+        });
         this.shafts = new THREE.InstancedMesh(shaft, material, capacity);
         this.heads = new THREE.InstancedMesh(head, material, capacity);
         for (const mesh of [this.shafts, this.heads]) {
@@ -46,7 +51,10 @@ export class Arrows {
         const matrix = new THREE.Matrix4();
         matrix.compose(from, turn, new THREE.Vector3(width, width, shaftLength));
         this.shafts.setMatrixAt(this.count, matrix);
-        const neck = vector.clone().multiplyScalar(shaftLength / length).add(from);
+        const neck = vector
+            .clone()
+            .multiplyScalar(shaftLength / length)
+            .add(from);
         matrix.compose(neck, turn, new THREE.Vector3(2.2 * width, 2.2 * width, headLength));
         this.heads.setMatrixAt(this.count, matrix);
         this.count++;

@@ -56,7 +56,11 @@ export class Contacts {
         this.group.add(this.normal.group, this.tangential.group);
     }
 
-    private instanced(geometry: THREE.BufferGeometry, material: THREE.Material, order: number): THREE.InstancedMesh {
+    private instanced(
+        geometry: THREE.BufferGeometry,
+        material: THREE.Material,
+        order: number,
+    ): THREE.InstancedMesh {
         const mesh = new THREE.InstancedMesh(geometry, material, CAPACITY);
         mesh.frustumCulled = false;
         mesh.renderOrder = order;
@@ -83,7 +87,9 @@ export class Contacts {
             const f = force ? new THREE.Vector3().fromArray(force, 3 * k) : new THREE.Vector3();
             const along = f.clone().addScaledVector(normal, -f.dot(normal));
             const t =
-                along.lengthSq() > 1e-18 ? along.clone().normalize() : new THREE.Vector3().fromArray(axes!, 9 * k);
+                along.lengthSq() > 1e-18
+                    ? along.clone().normalize()
+                    : new THREE.Vector3().fromArray(axes!, 9 * k);
             const o = new THREE.Vector3().crossVectors(normal, t);
             const m = mode ? Math.min(2, Number(mode[k])) : 0;
             basis.makeBasis(t, o, normal).setPosition(at);
@@ -107,8 +113,13 @@ export class Contacts {
         this.tangential.done();
     }
 
-    private addForces(at: THREE.Vector3, f: THREE.Vector3, along: THREE.Vector3, options: ContactOptions): void {
-        const width = 0.18 * options.size;
+    private addForces(
+        at: THREE.Vector3,
+        f: THREE.Vector3,
+        along: THREE.Vector3,
+        options: ContactOptions,
+    ): void {
+        const width = 0.2 * options.size;
         if (!options.split) {
             this.normal.add(at, f.clone().multiplyScalar(options.forceScale), width);
             return;

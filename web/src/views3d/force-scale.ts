@@ -1,4 +1,4 @@
-// How long a newton is drawn: the 95th percentile of the contact forces of all lanes takes 45 % of the
+// How long a newton is drawn: the 95th percentile of the contact forces of all lanes takes 60 % of the
 // radius of what moves, the same for all views, so that they can be compared.
 import type { Lane } from '../state/lane';
 
@@ -14,12 +14,15 @@ export class ForceScale {
 
     /** Length of one newton [m] for a scene of this radius [m]. */
     length(lanes: readonly Lane[], radius: number): number {
-        const version = lanes.reduce((sum, lane) => sum + Math.floor(lane.history.frameCount / 32), lanes.length);
+        const version = lanes.reduce(
+            (sum, lane) => sum + Math.floor(lane.history.frameCount / 32),
+            lanes.length,
+        );
         if (version !== this.version) {
             this.version = version;
             this.percentile = percentile95(lanes);
         }
-        return this.percentile > 0 ? (0.45 * radius) / this.percentile : 0;
+        return this.percentile > 0 ? (0.6 * radius) / this.percentile : 0;
     }
 }
 

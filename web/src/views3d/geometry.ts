@@ -60,7 +60,13 @@ export function extent(scene: SceneInfo): { center: THREE.Vector3; radius: numbe
         box.union(geometry.boundingBox!.clone().applyMatrix4(world));
         geometry.dispose();
     }
-    for (const body of scene.bodies) box.expandByPoint(new THREE.Vector3(body.pose[0], body.pose[1], body.pose[2]));
+    for (const body of scene.bodies)
+        box.expandByPoint(new THREE.Vector3(body.pose[0], body.pose[1], body.pose[2]));
+    // What stands above the ground will fall on it.
+    const height = box.max.z - box.min.z;
+    const grounded =
+        scene.geoms.some((g) => g.kind === 'plane') && box.min.z > 0 && box.min.z < 3 * Math.max(height, 0.2);
+    if (grounded) box.min.z = 0;
     if (box.isEmpty()) box.expandByPoint(new THREE.Vector3(0, 0, 0));
     const sphere = box.getBoundingSphere(new THREE.Sphere());
     return { center: sphere.center, radius: Math.max(sphere.radius, 1e-3) };

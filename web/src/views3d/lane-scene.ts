@@ -55,16 +55,22 @@ export class LaneScene {
     }
 
     private addLights(): THREE.DirectionalLight {
-        this.scene.add(new THREE.HemisphereLight(0xffffff, this.palette.ground, 1.9));
-        const light = new THREE.DirectionalLight(0xffffff, 2.2);
+        this.scene.add(new THREE.HemisphereLight(0xffffff, this.palette.ground, 1.5));
+        const light = new THREE.DirectionalLight(0xffffff, 1.7);
         const reach = 4 * this.radius;
         light.castShadow = true;
         light.shadow.mapSize.set(1024, 1024);
         light.shadow.bias = -5e-4;
         light.shadow.normalBias = 0.01 * this.radius;
         Object.assign(light.shadow.camera, {
-            left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 6 * reach,
+            left: -reach,
+            right: reach,
+            top: reach,
+            bottom: -reach,
+            near: 0.1 * reach,
+            far: 6 * reach,
         });
+        light.shadow.camera.updateProjectionMatrix();
         this.scene.add(light, light.target);
         return light;
     }
@@ -81,6 +87,7 @@ export class LaneScene {
             const mesh = new THREE.Mesh(geometry, material);
             mesh.matrixAutoUpdate = false;
             poseMatrix(geom.pose, 0, mesh.matrix);
+            mesh.matrixWorldNeedsUpdate = true;
             mesh.receiveShadow = true;
             this.scene.add(mesh);
             this.disposables.push(geometry, material, texture);
@@ -113,8 +120,13 @@ export class LaneScene {
             mesh.castShadow = mesh.receiveShadow = true;
             mesh.matrixAutoUpdate = false;
             poseMatrix(geom.pose, 0, mesh.matrix);
+            mesh.matrixWorldNeedsUpdate = true;
             const edges = new THREE.EdgesGeometry(geometry, 30);
-            const lines = new THREE.LineBasicMaterial({ color: this.palette.edge, transparent: true, opacity: 0.35 });
+            const lines = new THREE.LineBasicMaterial({
+                color: this.palette.edge,
+                transparent: true,
+                opacity: 0.35,
+            });
             mesh.add(new THREE.LineSegments(edges, lines));
             (geom.body < 0 ? this.scene : this.bodies[geom.body]).add(mesh);
             this.disposables.push(geometry, material, edges, lines);
@@ -131,7 +143,12 @@ export class LaneScene {
         this.info.joints.forEach((joint, index) => {
             const group = new THREE.Group();
             group.matrixAutoUpdate = false;
-            const geometry = joint.kind === 'revolute' || joint.kind === 'cylindrical' ? pin : joint.dofs === 3 ? ball : cube;
+            const geometry =
+                joint.kind === 'revolute' || joint.kind === 'cylindrical'
+                    ? pin
+                    : joint.dofs === 3
+                      ? ball
+                      : cube;
             const mesh = new THREE.Mesh(geometry, material);
             mesh.userData = { kind: 'joint', index } satisfies Picked;
             const axes = new THREE.AxesHelper(3 * size);
@@ -171,7 +188,7 @@ export class LaneScene {
         for (const mass of this.masses) mass.visible = options.masses;
         this.contacts.update(frame, {
             forceScale,
-            size: 0.045 * this.radius,
+            size: 0.075 * this.radius,
             split: options.split,
             cones: options.cones,
             forces: options.forces,
@@ -206,7 +223,8 @@ export class LaneScene {
         });
         this.joints.forEach((joint, i) => {
             joint.scale.setScalar(1);
-            if (selected?.kind === 'joint' && selected.index === i) joint.matrix.scale(new THREE.Vector3(1.8, 1.8, 1.8));
+            if (selected?.kind === 'joint' && selected.index === i)
+                joint.matrix.scale(new THREE.Vector3(1.8, 1.8, 1.8));
         });
     }
 
@@ -216,12 +234,17 @@ export class LaneScene {
         middle.divideScalar(Math.max(1, this.bodies.length));
         if (!Number.isFinite(middle.lengthSq())) return;
         this.light.target.position.copy(middle);
-        this.light.position.copy(middle).add(new THREE.Vector3(2.2, -3.2, 6).multiplyScalar(1.6 * this.radius));
+        this.light.position
+            .copy(middle)
+            .add(new THREE.Vector3(2.2, -3.2, 6).multiplyScalar(1.6 * this.radius));
     }
 
     /** What lies under a ray. */
     pick(ray: THREE.Raycaster): Picked | null {
-        for (const hit of ray.intersectObjects([...this.joints.filter((j) => j.visible), ...this.bodies], true)) {
+        for (const hit of ray.intersectObjects(
+            [...this.joints.filter((j) => j.visible), ...this.bodies],
+            true,
+        )) {
             if (!(hit.object instanceof THREE.Mesh)) continue;
             let part: THREE.Object3D | null = hit.object;
             while (part && !part.userData.kind) part = part.parent;

@@ -15,9 +15,9 @@ export interface Palette {
 }
 
 export const LIGHT: Palette = {
-    background: 0xf4f5f7,
-    ground: 0xe9ebee,
-    grid: '#cfd4da',
+    background: 0xf1f3f6,
+    ground: 0xe6e9ed,
+    grid: '#c3cad2',
     bodies: [0xb8c4d4, 0xd8c7a8, 0xb5cdb8, 0xd0b8c8, 0xa9c6cc, 0xcbbfa9],
     edge: 0x3c4653,
     highlight: 0xe69f00,

@@ -6,6 +6,7 @@ import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { KlElement } from '../app/element';
 import { number } from '../app/format';
+import type { Lane } from '../state/lane';
 import {
     cursor,
     dark,
@@ -18,7 +19,6 @@ import {
     styles,
     tick,
 } from '../state/session';
-import type { Lane } from '../state/lane';
 import { ForceScale } from './force-scale';
 import { LaneScene, type Picked } from './lane-scene';
 import { cameraState, linkedCameras, viewOptions } from './options';
@@ -47,11 +47,13 @@ export class KlStage extends KlElement {
         const cells = lanes.value.map((lane, i) => this.cell(lane, i));
         return html`
             <canvas class="stage-canvas" aria-hidden="true"></canvas>
-            ${this.noWebGL
-                ? html`<p class="stage-note" role="status">
+            ${
+                this.noWebGL
+                    ? html`<p class="stage-note" role="status">
                       WebGL is not available here, so there is no 3D view. Plots and numbers work as usual.
                   </p>`
-                : null}
+                    : null
+            }
             <div class="cells cells-${cells.length}">${cells}</div>
             <p class="visually-hidden" aria-live="polite">${this.summary()}</p>
         `;
@@ -80,15 +82,19 @@ export class KlStage extends KlElement {
                     ${style?.title ?? lane.choice.id}
                     ${state === 'finished' || state === 'running' ? null : html`<em class="state state-${state}">${state}</em>`}
                 </span>
-                ${error
-                    ? html`<div class="cell-error" role="alert">
+                ${
+                    error
+                        ? html`<div class="cell-error" role="alert">
                           <strong>${state === 'diverged' ? `Diverged at step ${lane.stoppedAt + 1}` : 'This lane stopped'}</strong>
                           <span>${error.message}</span>
-                          ${state === 'crashed'
-                              ? html`<button @click=${() => void restartLane(lane)}>Restart worker</button>`
-                              : null}
+                          ${
+                              state === 'crashed'
+                                  ? html`<button @click=${() => void restartLane(lane)}>Restart worker</button>`
+                                  : null
+                          }
                       </div>`
-                    : null}
+                        : null
+                }
                 ${state === 'loading' ? html`<div class="cell-wait">loading…</div>` : null}
             </div>
         `;
@@ -105,7 +111,11 @@ export class KlStage extends KlElement {
     protected override firstUpdated(): void {
         const canvas = this.querySelector('canvas')!;
         try {
-            this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: false });
+            this.renderer = new THREE.WebGLRenderer({
+                canvas,
+                antialias: true,
+                preserveDrawingBuffer: false,
+            });
         } catch {
             this.noWebGL = true;
             this.requestUpdate();
@@ -154,7 +164,10 @@ export class KlStage extends KlElement {
         const info = scene.value;
         const current = lanes.value;
         this.views = this.views.filter((view) => {
-            const stays = current.includes(view.lane) && view.cell.isConnected && view.cell.dataset.lane === view.lane.choice.id;
+            const stays =
+                current.includes(view.lane) &&
+                view.cell.isConnected &&
+                view.cell.dataset.lane === view.lane.choice.id;
             if (!stays) this.dropView(view);
             return stays;
         });
@@ -169,7 +182,11 @@ export class KlStage extends KlElement {
     private addView(lane: Lane, cell: HTMLElement): void {
         const stale = this.views.findIndex((v) => v.lane === lane);
         if (stale >= 0) this.dropView(this.views.splice(stale, 1)[0]);
-        const content = new LaneScene(scene.value!, dark.value ? DARK : LIGHT, styles.value.get(lane.choice.id)?.color ?? '#888');
+        const content = new LaneScene(
+            scene.value!,
+            dark.value ? DARK : LIGHT,
+            styles.value.get(lane.choice.id)?.color ?? '#888',
+        );
         const camera = new THREE.PerspectiveCamera(38, 1, 0.02 * content.radius, 120 * content.radius);
         camera.up.set(0, 0, 1);
         const controls = new OrbitControls(camera, cell);
@@ -188,7 +205,7 @@ export class KlStage extends KlElement {
     }
 
     private frameScene(camera: THREE.PerspectiveCamera, controls: OrbitControls, content: LaneScene): void {
-        const away = new THREE.Vector3(1.0, -2.1, 1.0).normalize().multiplyScalar(4.6 * content.radius);
+        const away = new THREE.Vector3(1.0, -2.1, 1.1).normalize().multiplyScalar(4.0 * content.radius);
         controls.target.copy(content.center);
         camera.position.copy(content.center).add(away);
         controls.update();
@@ -247,16 +264,23 @@ export class KlStage extends KlElement {
         const stage = this.getBoundingClientRect();
         const ratio = Math.min(2, devicePixelRatio);
         const size = renderer.getSize(new THREE.Vector2());
-        if (size.x !== Math.round(stage.width) || size.y !== Math.round(stage.height) || renderer.getPixelRatio() !== ratio) {
+        if (
+            size.x !== Math.round(stage.width) ||
+            size.y !== Math.round(stage.height) ||
+            renderer.getPixelRatio() !== ratio
+        ) {
             renderer.setPixelRatio(ratio);
             renderer.setSize(Math.round(stage.width), Math.round(stage.height), false);
         }
-        const scale = this.forceScale.length(lanes.value, this.views[0]?.content.radius ?? 1) * viewOptions.value.forceFactor;
+        const scale =
+            this.forceScale.length(lanes.value, this.views[0]?.content.radius ?? 1) *
+            viewOptions.value.forceFactor;
         for (const view of this.views) {
             const box = view.cell.getBoundingClientRect();
             if (box.width < 2 || box.height < 2) continue;
             const frame = view.lane.history.frameAt(cursor.peek());
-            if (frame) view.content.update(frame, viewOptions.value, scale, selection.peek() as Picked | null);
+            if (frame)
+                view.content.update(frame, viewOptions.value, scale, selection.peek() as Picked | null);
             view.camera.aspect = box.width / box.height;
             view.camera.updateProjectionMatrix();
             const left = box.left - stage.left;
