@@ -2,7 +2,9 @@
 //   delta = -J^T (J J^T + mu 1)^-1 f,   mu = min(1e-8, |f|^2) max diag(J J^T)
 // (Levenberg-Marquardt with a vanishing mu: steps stay in the row space, redundant loops do no harm,
 // and convergence is quadratic), halved while the residual does not fall. Norms are taken in metres and
-// radians as they are. The rank comes from Cholesky with diagonal pivoting of J J^T.
+// radians as they are.
+#include "math/eigen.h"
+#include "math/llt.h"
 #include "math/vec.h"
 #include "sim/sim.h"
 
@@ -18,10 +20,9 @@ typedef struct Closing {
     double *residual;           // (rows)
     double *jacobian;           // (rows x freedoms), dense
     double *gram;               // (rows x rows)
-    double *multiplier;         // (rows)
+    double *factor;             // L of it
+    double *multiplier;         // (rows, padded)
     double *delta;              // (freedoms)
-    double *work;               // (rows)
-    int32_t *order;             // (rows) pivots
 } Closing;
 
 static KlStatus prepare(const KlSim *sim, Closing *c) {
@@ -33,10 +34,9 @@ static KlStatus prepare(const KlSim *sim, Closing *c) {
     c->residual = KL_ARENA_ARRAY(&c->arena, double, rows);
     c->jacobian = KL_ARENA_ARRAY(&c->arena, double, rows * freedoms);
     c->gram = KL_ARENA_ARRAY(&c->arena, double, rows * rows);
-    c->multiplier = KL_ARENA_ARRAY(&c->arena, double, rows);
+    c->factor = KL_ARENA_ARRAY(&c->arena, double, kl_llt_size(c->rows));
+    c->multiplier = KL_ARENA_ARRAY(&c->arena, double, kl_llt_padded(c->rows));
     c->delta = KL_ARENA_ARRAY(&c->arena, double, freedoms);
-    c->work = KL_ARENA_ARRAY(&c->arena, double, rows);
-    c->order = KL_ARENA_ARRAY(&c->arena, int32_t, rows);
     KL_TRY(kl_arena_check(&c->arena));
     memcpy(c->pose, sim->now.pose, 7 * (size_t)sim->body_count * sizeof *c->pose);
     return KL_OK;
@@ -77,93 +77,20 @@ static void linearise(const KlSim *sim, const double *pose, int32_t freedoms, do
     }
 }
 
+// J J^T, both triangles.
 static void fill_gram(Closing *c) {
     int32_t n = c->rows, m = c->freedoms;
     for (int32_t i = 0; i < n; i++) {
+        const double *row = c->jacobian + (size_t)i * (size_t)m;
         for (int32_t j = 0; j <= i; j++) {
+            const double *other = c->jacobian + (size_t)j * (size_t)m;
             double sum = 0.0;
             for (int32_t k = 0; k < m; k++) {
-                sum += c->jacobian[(size_t)i * (size_t)m + (size_t)k] * c->jacobian[(size_t)j * (size_t)m + (size_t)k];
+                sum += row[k] * other[k];
             }
-            c->gram[(size_t)i * (size_t)n + (size_t)j] = c->gram[(size_t)j * (size_t)n + (size_t)i] = sum;
+            c->gram[(size_t)i * (size_t)n + (size_t)j] = sum;
+            c->gram[(size_t)j * (size_t)n + (size_t)i] = sum;
         }
-    }
-}
-
-static void swap_symmetric(double *a, int32_t n, int32_t i, int32_t j) {
-    for (int32_t k = 0; k < n; k++) {
-        double t = a[(size_t)i * (size_t)n + (size_t)k];
-        a[(size_t)i * (size_t)n + (size_t)k] = a[(size_t)j * (size_t)n + (size_t)k];
-        a[(size_t)j * (size_t)n + (size_t)k] = t;
-    }
-    for (int32_t k = 0; k < n; k++) {
-        double t = a[(size_t)k * (size_t)n + (size_t)i];
-        a[(size_t)k * (size_t)n + (size_t)i] = a[(size_t)k * (size_t)n + (size_t)j];
-        a[(size_t)k * (size_t)n + (size_t)j] = t;
-    }
-}
-
-// P^T A P = L L^T in the lower triangle, largest pivot first; stops at a pivot <= tolerance and returns
-// how many it took: the numerical rank.
-static int32_t pivoted_cholesky(double *a, int32_t n, double tolerance, int32_t *order) {
-    for (int32_t i = 0; i < n; i++) {
-        order[i] = i;
-    }
-    for (int32_t k = 0; k < n; k++) {
-        int32_t best = k;
-        for (int32_t i = k + 1; i < n; i++) {
-            best = a[(size_t)i * (size_t)(n + 1)] > a[(size_t)best * (size_t)(n + 1)] ? i : best;
-        }
-        if (!(a[(size_t)best * (size_t)(n + 1)] > tolerance)) {
-            return k;
-        }
-        if (best != k) {
-            swap_symmetric(a, n, k, best);
-            int32_t t = order[k];
-            order[k] = order[best];
-            order[best] = t;
-        }
-        double pivot = sqrt(a[(size_t)k * (size_t)(n + 1)]);
-        a[(size_t)k * (size_t)(n + 1)] = pivot;
-        for (int32_t i = k + 1; i < n; i++) {
-            a[(size_t)i * (size_t)n + (size_t)k] /= pivot;
-        }
-        for (int32_t i = k + 1; i < n; i++) {
-            double l = a[(size_t)i * (size_t)n + (size_t)k];
-            for (int32_t j = k + 1; j <= i; j++) {
-                double value = a[(size_t)i * (size_t)n + (size_t)j] - l * a[(size_t)j * (size_t)n + (size_t)k];
-                a[(size_t)i * (size_t)n + (size_t)j] = value;
-                a[(size_t)j * (size_t)n + (size_t)i] = value;
-            }
-        }
-        for (int32_t j = k + 1; j < n; j++) {
-            a[(size_t)k * (size_t)n + (size_t)j] = a[(size_t)j * (size_t)n + (size_t)k];
-        }
-    }
-    return n;
-}
-
-// Solves A x = -b with the full factor.
-static void solve_negative(const Closing *c, const double *b, double *x) {
-    int32_t n = c->rows;
-    const double *l = c->gram;
-    double *y = c->work;
-    for (int32_t i = 0; i < n; i++) {
-        double sum = -b[c->order[i]];
-        for (int32_t k = 0; k < i; k++) {
-            sum -= l[(size_t)i * (size_t)n + (size_t)k] * y[k];
-        }
-        y[i] = sum / l[(size_t)i * (size_t)(n + 1)];
-    }
-    for (int32_t i = n - 1; i >= 0; i--) {
-        double sum = y[i];
-        for (int32_t k = i + 1; k < n; k++) {
-            sum -= l[(size_t)k * (size_t)n + (size_t)i] * y[k];
-        }
-        y[i] = sum / l[(size_t)i * (size_t)(n + 1)];
-    }
-    for (int32_t i = 0; i < n; i++) {
-        x[c->order[i]] = y[i];
     }
 }
 
@@ -182,31 +109,38 @@ static void fill_system(const KlSim *sim, Closing *c) {
     fill_gram(c);
 }
 
+// delta = -J^T (J J^T + mu 1)^-1 f; false when the matrix is not positive definite.
+static bool newton_direction(Closing *c, double mu) {
+    int32_t n = c->rows, m = c->freedoms;
+    if (kl_llt_factor(c->gram, n, n, mu, c->factor) >= 0) {
+        return false;
+    }
+    memcpy(c->multiplier, c->residual, (size_t)n * sizeof *c->multiplier);
+    kl_llt_solve(c->factor, n, c->multiplier);
+    memset(c->delta, 0, (size_t)m * sizeof *c->delta);
+    for (int32_t i = 0; i < n; i++) {
+        const double *row = c->jacobian + (size_t)i * (size_t)m;
+        for (int32_t k = 0; k < m; k++) {
+            c->delta[k] -= row[k] * c->multiplier[i];
+        }
+    }
+    return true;
+}
+
 // False when no multiple of the step lowers |f|.
 static bool newton_step(const KlSim *sim, Closing *c) {
     fill_system(sim, c);
-    int32_t n = c->rows, m = c->freedoms;
-    double before = square(c->residual, n);
-    double mu = (before < 1e-8 ? before : 1e-8) * largest_diagonal(c);
-    double floor_mu = 1e-14 * largest_diagonal(c);
-    for (int32_t i = 0; i < n; i++) {
-        c->gram[(size_t)i * (size_t)(n + 1)] += mu > floor_mu ? mu : floor_mu;
-    }
-    if (pivoted_cholesky(c->gram, n, 0.0, c->order) < n) {
+    double before = square(c->residual, c->rows);
+    double share = before < 1e-8 ? before : 1e-8;
+    double mu = (share > 1e-14 ? share : 1e-14) * largest_diagonal(c);  // at least the rounding of J J^T
+    if (!newton_direction(c, mu)) {
         return false;
-    }
-    solve_negative(c, c->residual, c->multiplier);
-    memset(c->delta, 0, (size_t)m * sizeof *c->delta);
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t k = 0; k < m; k++) {
-            c->delta[k] += c->jacobian[(size_t)i * (size_t)m + (size_t)k] * c->multiplier[i];
-        }
     }
     double step = 1.0;
     for (int32_t halving = 0; halving < MAX_HALVINGS; halving++, step *= 0.5) {
         kl_integrate_poses(sim->body_count, step, c->pose, c->delta, c->trial);
-        linearise(sim, c->trial, m, c->residual, NULL);
-        if (square(c->residual, n) < before) {
+        linearise(sim, c->trial, c->freedoms, c->residual, NULL);
+        if (square(c->residual, c->rows) < before) {
             memcpy(c->pose, c->trial, 7 * (size_t)sim->body_count * sizeof *c->pose);
             return true;
         }
@@ -216,8 +150,7 @@ static bool newton_step(const KlSim *sim, Closing *c) {
 
 static void measure_rank(const KlSim *sim, Closing *c, KlAssembly *report) {
     fill_system(sim, c);
-    double tolerance = 10.0 * c->rows * DBL_EPSILON * largest_diagonal(c);  // rounding of J J^T
-    report->rank = pivoted_cholesky(c->gram, c->rows, tolerance, c->order);
+    report->rank = kl_rank_semidefinite(c->gram, c->rows, 10.0 * c->rows * DBL_EPSILON, c->multiplier);
     report->mobility = c->freedoms - report->rank;
 }
 
