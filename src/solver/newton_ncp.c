@@ -1,4 +1,4 @@
-// newton-ncp: a second-order solver of the NCP that hands over between three methods on one scaled
+// newton-ncp: a second-order solver of the NCP that hands over between four methods on one scaled
 // problem and one sparse factorization.
 //
 //   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when it
@@ -6,6 +6,8 @@
 //             A few factorizations from a good guess; from a bad one it may stall.
 //   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20 factorizations.
 //             When its contact states rest, Newton gets a try; if that stalls, the interior goes on.
+//   proximal  the proximal point method: Newton on the problem with D + eta 1 and v_f - eta a, anchored at a
+//             solution of the last one. It need not lower |F| and so leaves points where Newton is caught.
 //   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when both have stalled.
 //
 // One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best
@@ -42,14 +44,14 @@ static const KlParam params[] = {
      0.0, 0.0, 1.0, false, NULL},
 };
 
-typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_ADMM } Phase;
+typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM } Phase;
 
 static const double ETA_LEAST = 1e-13;  // a few hundred roundings of the unit diagonal
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
 static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
 static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
-enum { WINDOW = 3, PATIENCE = 10, ADMM_ROUND = 100 };
+enum { WINDOW = 3, PATIENCE = 10, INTERIOR_STEPS = 60, PROXIMAL_WINDOW = 60, PROXIMAL_STEPS = 200, ADMM_ROUND = 100 };
 
 typedef struct Newton {
     KlScaled scaled;
@@ -61,6 +63,7 @@ typedef struct Newton {
     double *trial, *trial_velocity, *trial_natural;    // (dim)
     double *step, *right;                              // (dim)
     double *best;                                      // (dim) in K, least r_nat_rel
+    double *anchor;                                    // (dim) of the proximal phase
     double *inside, *inside_velocity, *inside_natural; // (dim) scratch
     uint8_t *state;                                    // (limits + contacts) branches
     double merit, relative, best_relative;
@@ -71,6 +74,7 @@ typedef struct Newton {
     double attempt_below;                  // next attempt only under this r_nat_rel
     double window_relative;
     int32_t window, refusals, phase_steps, admm_left, admm_rounds;
+    bool proximal_tried;
     bool settled;
 } Newton;
 
@@ -137,11 +141,36 @@ static void start_interior(Newton *n) {
     }
 }
 
+static double evaluate_proximal(Newton *n, const double *x, double *velocity, double *natural) {
+    KlScaled *s = &n->scaled;
+    kl_scaled_velocity(s, x, velocity);
+    for (int32_t i = 0; i < s->dim; i++) {
+        velocity[i] += n->eta * (x[i] - n->anchor[i]);
+    }
+    return kl_scaled_natural(s, x, velocity, natural);
+}
+
+static void start_proximal(Newton *n, double eta) {
+    n->phase = PHASE_PROXIMAL;
+    n->eta = eta;
+    n->phase_steps = n->window = 0;
+    n->window_relative = n->best_relative;
+    memcpy(n->anchor, n->best, (size_t)n->scaled.dim * sizeof *n->anchor);
+    memcpy(n->x, n->best, (size_t)n->scaled.dim * sizeof *n->x);
+    n->merit = evaluate_proximal(n, n->x, n->velocity, n->natural);
+}
+
+// The state of ADMM lives on between its rounds; without acceleration it is the slow but sure one.
 static void start_admm(Newton *n) {
     n->phase = PHASE_ADMM;
+    if (n->admm_rounds == 0) {
+        memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
+        kl_admm_plus_start(&n->admm, &n->scaled, n->trial, 1.0);
+        n->admm.accelerate = false;
+    }
+    n->admm.factored = false;  // the factor was used for Newton meanwhile
     n->admm_rounds++;
     n->admm_left = ADMM_ROUND * (n->admm_rounds < 5 ? n->admm_rounds : 5);
-    kl_admm_plus_start(&n->admm, &n->scaled, n->best, 1.0);
 }
 
 static void newton_stalled(Newton *n, double tolerance) {
@@ -149,22 +178,17 @@ static void newton_stalled(Newton *n, double tolerance) {
         n->settled = true;  // no step betters a point that already meets the tolerance
     } else if (!n->interior_dead) {
         start_interior(n);
+    } else if (n->admm_rounds == 0 && !n->proximal_tried) {
+        n->proximal_tried = true;
+        start_proximal(n, 1.0);
     } else {
         start_admm(n);
     }
 }
 
-// ---- the three iterations ----------------------------------------------------------------------
+// ---- the four iterations ----------------------------------------------------------------------
 
-static bool take(Newton *n, double length) {
-    int32_t dim = n->scaled.dim;
-    for (int32_t i = 0; i < dim; i++) {
-        n->trial[i] = n->x[i] + length * n->step[i];
-    }
-    double relative, merit = evaluate(n, n->trial, n->trial_velocity, n->trial_natural, &relative);
-    if (!(merit <= (1.0 - 1e-4 * length) * n->merit)) {
-        return false;
-    }
+static void accept(Newton *n, double merit) {  // the trial becomes the present point
     double *x = n->x, *velocity = n->velocity, *natural = n->natural;
     n->x = n->trial;
     n->velocity = n->trial_velocity;
@@ -173,6 +197,22 @@ static bool take(Newton *n, double length) {
     n->trial_velocity = velocity;
     n->trial_natural = natural;
     n->merit = merit;
+}
+
+static void set_trial(Newton *n, double length) {
+    for (int32_t i = 0; i < n->scaled.dim; i++) {
+        n->trial[i] = n->x[i] + length * n->step[i];
+    }
+}
+
+static bool take(Newton *n, double length) {
+    double relative;
+    set_trial(n, length);
+    double merit = evaluate(n, n->trial, n->trial_velocity, n->trial_natural, &relative);
+    if (!(merit <= (1.0 - 1e-4 * length) * n->merit)) {
+        return false;
+    }
+    accept(n, merit);
     n->relative = relative;
     return true;
 }
@@ -229,7 +269,7 @@ static void interior_died(Newton *n) {
 
 static void iterate_interior(Newton *n, double tolerance) {
     n->phase_steps++;
-    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 || n->phase_steps > 60) {
+    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 || n->phase_steps > INTERIOR_STEPS) {
         interior_died(n);
         return;
     }
@@ -245,6 +285,64 @@ static void iterate_interior(Newton *n, double tolerance) {
     }
 }
 
+// The subproblem is solved well enough when |F| is a tenth of the pull towards the anchor.
+static bool reached(const Newton *n) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < n->scaled.dim; i++) {
+        double pull = n->eta * (n->x[i] - n->anchor[i]);
+        sum += pull * pull;
+    }
+    return n->merit <= 0.1 * sqrt(sum) || n->merit == 0.0;
+}
+
+static bool proximal_step(Newton *n) {
+    KlScaled *s = &n->scaled;
+    kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
+    if (!kl_scaled_factor(s)) {
+        return false;
+    }
+    kl_scaled_solve(s, n->right, 1, n->step);
+    for (double length = 1.0; length > 0.05; length *= 0.5) {
+        set_trial(n, length);
+        double merit = evaluate_proximal(n, n->trial, n->trial_velocity, n->trial_natural);
+        if (merit <= (1.0 - 1e-4 * length) * n->merit) {
+            accept(n, merit);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void iterate_proximal(Newton *n, double tolerance) {
+    size_t bytes = (size_t)n->scaled.dim * sizeof *n->x;
+    n->phase_steps++;
+    n->window++;
+    if (!proximal_step(n)) {
+        n->eta = n->eta * 4.0;
+        memcpy(n->x, n->anchor, bytes);
+    } else if (reached(n)) {
+        double relative;
+        (void)evaluate(n, n->x, n->trial_velocity, n->trial_natural, &relative);
+        memcpy(n->anchor, n->x, bytes);
+        n->eta = n->eta * 0.3 < 1e-9 ? 1e-9 : n->eta * 0.3;
+    } else if (n->phase_steps < PROXIMAL_STEPS) {
+        return;
+    }
+    if (n->best_relative <= tolerance) {
+        n->settled = true;
+        return;
+    }
+    if (n->best_relative < 0.5 * n->window_relative) {
+        n->window = 0;
+        n->window_relative = n->best_relative;
+    }
+    if (n->window > PROXIMAL_WINDOW || n->phase_steps >= PROXIMAL_STEPS || n->eta > 1e3) {
+        start_admm(n);
+        return;
+    }
+    n->merit = evaluate_proximal(n, n->x, n->velocity, n->natural);
+}
+
 static void iterate_admm(Newton *n, double tolerance) {
     double relative;
     bool ok = kl_admm_plus_step(&n->admm, &n->scaled);
@@ -252,7 +350,7 @@ static void iterate_admm(Newton *n, double tolerance) {
     if (n->best_relative <= tolerance) {
         n->settled = true;
     } else if (!ok || --n->admm_left <= 0) {
-        start_newton(n, n->best, n->best_relative < 1e-3 ? n->best_relative : 1e-3, false);
+        start_newton(n, n->admm.y, relative < 1e-3 ? relative : 1e-3, false);
     }
 }
 
@@ -262,7 +360,7 @@ static KlStatus lay_out(Newton *n) {
     size_t dim = (size_t)n->scaled.dim;
     size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
     double **vectors[] = {&n->x, &n->velocity, &n->natural, &n->trial, &n->trial_velocity, &n->trial_natural,
-                          &n->step, &n->right, &n->best, &n->inside, &n->inside_velocity,
+                          &n->step, &n->right, &n->best, &n->anchor, &n->inside, &n->inside_velocity,
                           &n->inside_natural};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
@@ -289,7 +387,7 @@ static KlStatus begin(KlRun *run) {
     Newton *n = run->state;
     KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false));
     KL_TRY(lay_out(n));
-    n->interior_started = n->interior_dead = n->settled = false;
+    n->interior_started = n->interior_dead = n->proximal_tried = n->settled = false;
     n->admm_rounds = 0;
     n->best_relative = INFINITY;
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
@@ -322,7 +420,8 @@ static void iterate(KlRun *run) {
     Newton *n = run->state;
     double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
     static void (*const phases[])(Newton *, double) = {
-        [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior, [PHASE_ADMM] = iterate_admm};
+        [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior,
+        [PHASE_PROXIMAL] = iterate_proximal, [PHASE_ADMM] = iterate_admm};
     phases[n->phase](n, tolerance);
     report(run, n);
 }

@@ -51,7 +51,7 @@ static void slip(double friction, const double x[3], const double v[3], const do
     memset(take, 0, 9 * sizeof *take);
     set_row(add, 0, 1.0, normal);
     set_row(take, 1, 1.0, ray);
-    set_row(add, 1, eta, w);
+    set_row(add, 1, eta, ray);
     set_row(take, 2, kappa, across);
     set_row(add, 2, 1.0 - kappa + eta * kappa, across);
     right[0] = -dot3(normal, f);

@@ -4,8 +4,8 @@
 //   joint, stick   (D dx) + eta dx = -v
 //   open           dx = -x
 //   slip           in the frame of the cone: w along the ray of P(y), p across it, m normal to the cone
-//                    m: m.dx = -m.F      w: w.(G D dx) + eta w.dx = -w.F
-//                    p: kappa p.(D dx) + (1 - kappa + eta kappa) p.dx = -p.F,  kappa the eigenvalue of P' along p
+//                    m: m.dx = -m.F      w: w.G (D + eta 1) dx = -w.F
+//                    p: kappa p.(D + eta 1) dx + (1 - kappa) p.dx = -p.F,  kappa the eigenvalue of P' along p
 // eta 1 is a proximal term: it makes rank-deficient D regular, vanishes at a solution and keeps steps small.
 #ifndef KL_SOLVER_SEMISMOOTH_H
 #define KL_SOLVER_SEMISMOOTH_H
