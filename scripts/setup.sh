@@ -4,12 +4,12 @@
 set -eu
 
 declare -A packages=(
-    [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libhdf5-dev emscripten node-acorn'
+    [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libyaml-dev libhdf5-dev emscripten node-acorn'
     [test]='libcmocka-dev chromium'
 )
 declare -A used_for=(
     [cmake]='build' [ninja-build]='build' [gcc]='the C core' [g++]='ODE' [pkg-config]='build'
-    [libjansson-dev]='JSON' [libexpat1-dev]='URDF and MJCF' [libhdf5-dev]='data sets'
+    [libjansson-dev]='JSON' [libexpat1-dev]='URDF and MJCF' [libyaml-dev]='loop closures' [libhdf5-dev]='data sets'
     [emscripten]='the core as WebAssembly (about 1 GB on disk)' [node-acorn]='emcc' [nodejs]='the page'
     [npm]='the page' [libcmocka-dev]='C tests' [chromium]='tests of the page'
 )
