@@ -12,7 +12,10 @@
 #include "dual/desaxce.h"
 #include "math/vec.h"
 
-enum { AUTO_DENSE_DIM = 48 };  // up to here a dense sweep costs less than one in body space
+enum {
+    AUTO_DENSE_DIM = 48,  // up to here a dense sweep costs less than one in body space
+    REFRESH = 16,         // sweeps between fresh sums of u = M^-1 J^T lambda, which drifts by rounding
+};
 
 void kl_splitting_reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     KlSplitting *s = state;
@@ -114,6 +117,9 @@ KlStatus kl_splitting_begin(KlRun *run, const KlSplittingKind *kind, bool safe_s
     prepare_contacts(s, p, safe_step);
     for (int32_t b = 0; b < p->block_count; b++) {
         s->order[b] = b;
+    }
+    if (!s->dense) {
+        kl_sweep_begin(p, run->lambda, s->sweep_state);
     }
     return KL_OK;
 }
@@ -217,7 +223,7 @@ void kl_splitting_sweep(KlRun *run) {
         shuffle(&s->rng, p->block_count, s->order);
     }
     bool backward = order == KL_ORDER_FORWARD_BACKWARD && run->iteration % 2 == 0;
-    if (!s->dense) {
+    if (!s->dense && run->iteration % REFRESH == 0) {
         kl_sweep_begin(p, run->lambda, s->sweep_state);
     }
     for (int32_t i = 0; i < p->block_count; i++) {
@@ -230,8 +236,10 @@ void kl_splitting_sweep(KlRun *run) {
 static void current_velocity(const KlSplitting *s, const KlProblem *p, const double *lambda, double *velocity) {
     if (s->dense) {
         dense_rows(s, p, 0, p->dim, lambda, velocity);
-    } else {
-        kl_problem_velocity(p, lambda, velocity);
+        return;
+    }
+    for (int32_t b = 0; b < p->block_count; b++) {
+        kl_sweep_velocity(p, b, lambda, s->sweep_state, velocity + kl_block_first(p, b));
     }
 }
 
