@@ -196,9 +196,7 @@ static int run(const CliArgs *args) {
     }
     RunStats *stats = kl_alloc((size_t)plan.choice.count * sizeof *stats);
     KlStatus status = stats != NULL ? run_plan(args, &plan, stats) : kl_fail(KL_ERR_MEMORY, "out of memory");
-    code = status == KL_OK          ? exit_code(args, &plan, stats)
-           : status == KL_ERR_IO ? cli_report_as(args, CLI_EXIT_FAILED)
-                                   : cli_report(args);
+    code = status == KL_OK ? exit_code(args, &plan, stats) : cli_report(args);
     for (int32_t k = 0; stats != NULL && k < plan.choice.count; k++) {
         run_stats_free(&stats[k]);
     }

@@ -2,6 +2,7 @@
 // subcommand to the parser, --help, the man page and the shell completions.
 COMMAND(run)
 COMMAND(solve)
+COMMAND(bench)
 COMMAND(dataset)
 COMMAND(check)
 COMMAND(list)

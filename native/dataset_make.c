@@ -258,7 +258,7 @@ static KlStatus unit_write(Unit *unit, const char *path) {
         status = h5_finish(&unit->file);
     }
     if (status == KL_OK && rename(temporary, path) != 0) {
-        status = kl_fail(KL_ERR_IO, "%s: %s", path, strerror(errno));
+        status = cli_fail_output(path, strerror(errno));
     }
     if (status != KL_OK) {
         h5_close(&unit->file);
@@ -322,7 +322,7 @@ static KlStatus do_unit(const DatasetPlan *plan, const char *folder, int32_t ind
 
 KlStatus dataset_make_units(const CliArgs *args, const DatasetPlan *plan, const char *folder) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return kl_fail(KL_ERR_IO, "%s: %s", folder, strerror(errno));
+        return cli_fail_output(folder, strerror(errno));
     }
     int32_t total = plan->system_count * plan->units, done = 0;
     CliProgress progress;

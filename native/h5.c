@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "output.h"
 
 enum { MAX_VALUES = 1 << 26 };  // of one dataset: 512 MiB of reals
 enum { COMPRESS_FROM = 512 };   // values; smaller datasets stay as they are
@@ -428,8 +429,10 @@ KlStatus h5_each(const H5File *file, const char *group, H5Visit visit, void *con
 // --- writing --------------------------------------------------------------------------------------
 
 static KlStatus fail_write(const H5File *file, const char *object) {
-    return h5_fail(file, KL_ERR_IO, object, "cannot be written%s%s", errno != 0 ? ": " : "",
-                   errno != 0 ? strerror(errno) : "");
+    char what[512];
+    snprintf(what, sizeof what, "%.300s cannot be written%s%s", object, errno != 0 ? ": " : "",
+             errno != 0 ? strerror(errno) : "");
+    return cli_fail_output(file->path, what);
 }
 
 KlStatus h5_create(const char *path, H5File *file) {
@@ -444,7 +447,7 @@ KlStatus h5_create(const char *path, H5File *file) {
     H5Pclose(create);
     H5Pclose(access);
     return file->id >= 0 ? KL_OK
-                         : fail_file(path, KL_ERR_IO, errno != 0 ? strerror(errno) : "cannot be created");
+                         : cli_fail_output(path, errno != 0 ? strerror(errno) : "cannot be created");
 }
 
 KlStatus h5_finish(H5File *file) {
@@ -453,8 +456,7 @@ KlStatus h5_finish(H5File *file) {
     bool closed = H5Fclose(file->id) >= 0;
     file->id = -1;
     return flushed && closed ? KL_OK
-                             : fail_file(file->path, KL_ERR_IO,
-                                         errno != 0 ? strerror(errno) : "cannot be written");
+                             : cli_fail_output(file->path, errno != 0 ? strerror(errno) : "cannot be written");
 }
 
 // One level at a time: parents that the library makes by itself would carry time stamps.

@@ -6,7 +6,7 @@
 #include "output.h"
 
 static int finish(const CliArgs *args, int exit_code) {
-    if (cli_flush_stdout() != KL_OK) {
+    if (cli_flush_stdout() != KL_OK && exit_code == CLI_EXIT_OK) {
         return cli_report_as(args, CLI_EXIT_FAILED);
     }
     return exit_code;

@@ -55,8 +55,17 @@ int cli_report_as(const CliArgs *args, int exit_code) {
     return exit_code;
 }
 
+static bool output_fault;  // the last KL_ERR_IO was an output's
+
+KlStatus cli_fail_output(const char *path, const char *what) {
+    KlPlace place = {.file = path};
+    output_fault = true;
+    return kl_fail_at(KL_ERR_IO, &place, "%s", what);
+}
+
 int cli_report(const CliArgs *args) {
-    return cli_report_as(args, exit_code_of(kl_last_error()->status));
+    KlStatus status = kl_last_error()->status;
+    return cli_report_as(args, status == KL_ERR_IO && output_fault ? CLI_EXIT_FAILED : exit_code_of(status));
 }
 
 void cli_note(const CliArgs *args, const char *format, ...) {
@@ -277,6 +286,11 @@ static KlStatus fail_path(const char *path, const char *what) {
     return kl_fail_at(KL_ERR_IO, &place, "%s", what);
 }
 
+static KlStatus fail_argument(const char *path, const char *what) {
+    KlPlace place = {.file = path};
+    return kl_fail_at(KL_ERR_ARGUMENT, &place, "%s", what);
+}
+
 KlStatus cli_output_reserve(CliOutput *output, const char *path, bool force) {
     *output = (CliOutput){0};
     if (strlen(path) >= sizeof output->path) {
@@ -290,10 +304,10 @@ KlStatus cli_output_reserve(CliOutput *output, const char *path, bool force) {
     struct stat info;
     if (stat(path, &info) == 0) {
         if (S_ISREG(info.st_mode) && !force) {
-            return fail_path(path, "exists already; -f overwrites it");
+            return fail_argument(path, "exists already; -f overwrites it");
         }
         if (S_ISDIR(info.st_mode)) {
-            return fail_path(path, "is a folder");
+            return fail_argument(path, "is a folder");
         }
         if (!S_ISREG(info.st_mode)) {  // a device or pipe cannot be renamed onto: write through
             return KL_OK;
@@ -311,13 +325,13 @@ KlStatus cli_output_open(CliOutput *output, const char *path, bool force) {
     }
     const char *name = output->temporary[0] != '\0' ? output->temporary : output->path;
     output->file = fopen(name, "wb");
-    return output->file != NULL ? KL_OK : fail_path(path, strerror(errno));
+    return output->file != NULL ? KL_OK : cli_fail_output(path, strerror(errno));
 }
 
 KlStatus cli_flush_stdout(void) {
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        return kl_fail(KL_ERR_IO, "standard output: %s", errno != 0 ? strerror(errno) : "write error");
+        return cli_fail_output("standard output", errno != 0 ? strerror(errno) : "write error");
     }
     return KL_OK;
 }
@@ -330,7 +344,7 @@ static KlStatus close_file(CliOutput *output) {
     }
     failed = fclose(output->file) != 0 || failed;
     output->file = NULL;
-    return failed ? fail_path(output->path, errno != 0 ? strerror(errno) : "write error") : KL_OK;
+    return failed ? cli_fail_output(output->path, errno != 0 ? strerror(errno) : "write error") : KL_OK;
 }
 
 KlStatus cli_output_commit(CliOutput *output) {
@@ -340,7 +354,7 @@ KlStatus cli_output_commit(CliOutput *output) {
     KlStatus status = output->file != NULL ? close_file(output) : KL_OK;
     if (status == KL_OK && output->temporary[0] != '\0' &&
         rename(output->temporary, output->path) != 0) {
-        status = fail_path(output->path, strerror(errno));
+        status = cli_fail_output(output->path, strerror(errno));
     }
     if (status != KL_OK) {
         cli_output_discard(output);

@@ -16,6 +16,8 @@
 int cli_report(const CliArgs *args);
 // The same with the exit code given.
 int cli_report_as(const CliArgs *args, int exit_code);
+// A fault of an output: KL_ERR_IO that cli_report answers with 1, for 4 means input.
+KlStatus cli_fail_output(const char *path, const char *what);
 // A remark on stderr; silent with --json.
 void cli_note(const CliArgs *args, const char *format, ...) KL_PRINTF(2, 3);
 
@@ -74,7 +76,7 @@ typedef struct CliOutput {
     FILE *file;            // NULL when a library writes to `temporary` itself
 } CliOutput;
 
-// KL_ERR_IO when the target exists and `force` is false, or the folder cannot be written.
+// KL_ERR_ARGUMENT when the target exists and `force` is false; an output fault when it cannot be written.
 KlStatus cli_output_open(CliOutput *output, const char *path, bool force);
 KlStatus cli_output_reserve(CliOutput *output, const char *path, bool force);  // the name only
 KlStatus cli_output_commit(CliOutput *output);   // KL_ERR_IO when a write has failed (full disk)

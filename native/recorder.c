@@ -96,7 +96,7 @@ static KlStatus write_csv_row(Recorder *recorder, const KlSim *sim) {
         fprintf(file, ",%.17g", ((const double *)metrics->data)[i]);
     }
     fputc('\n', file);
-    return ferror(file) ? kl_fail(KL_ERR_IO, "%s: write error", recorder->output.path) : KL_OK;
+    return ferror(file) ? cli_fail_output(recorder->output.path, "write error") : KL_OK;
 }
 
 static KlStatus grow(Recorder *recorder, const KlSim *sim) {
