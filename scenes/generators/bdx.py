@@ -18,21 +18,22 @@ def leg(m, name, side):
     m.box(name + "_roll", 0.4, add(roll, (0.0, 0.01 * side, -0.015)), (0.06, 0.06, 0.05), color=STEEL)
     m.bar(name + "_thigh", 0.8, pitch, knee, 0.03, ON_GROUND, SHELL)
     m.bar(name + "_shank", 0.5, knee, ankle, 0.025, ON_GROUND, SHELL)
-    m.box(name + "_foot", 0.45, (ankle[0] + 0.01, ankle[1], sole / 2.0), (0.19, 0.09, sole), ON_GROUND, STEEL)
+    m.box(name + "_foot", 0.8, (ankle[0] + 0.01, ankle[1], sole / 2.0), (0.19, 0.09, sole), ON_GROUND, STEEL)
     m.revolute(name + "_hip_yaw", "trunk", name + "_yaw", hip, Z, limits=[-0.6, 0.6], omega=120.0, amplitude=0.0)
     m.revolute(name + "_hip_roll", name + "_yaw", name + "_roll", roll, X, limits=[-0.5, 0.5], omega=130.0,
                amplitude=0.0)
     m.revolute(name + "_hip_pitch", name + "_roll", name + "_thigh", pitch, Y, limits=[-1.2, 1.2], omega=130.0,
                amplitude=-0.2)
     m.revolute(name + "_knee", name + "_thigh", name + "_shank", knee, Y, limits=[-1.0, 1.2], omega=140.0, amplitude=0.4)
-    m.revolute(name + "_ankle", name + "_shank", name + "_foot", ankle, Y, limits=[-0.9, 0.9], omega=170.0,
-               amplitude=-0.2)
+    m.revolute(name + "_ankle", name + "_shank", name + "_foot", ankle, Y, limits=[-0.9, 0.9], omega=200.0,
+               zeta=1.2, amplitude=-0.2)
 
 
 def build():
     m = Mechanism("bdx", "Small biped (surrogate mechanism)",
                   "A small biped with a long neck, fourteen revolute joints, bending its knees and looking around. A surrogate: the "
                   "counts and the mass ratio are those of the benchmark suite, shape and inertia are our own.")
+    m.integral = 0.1  # a free base sways slowly: a strong integral would drive it
     m.box("trunk", RATIO * LIGHTEST, (0.0, 0.0, 0.5), (0.2, 0.2, 0.16), ON_GROUND, SHELL)
     leg(m, "left", 1)
     leg(m, "right", -1)

@@ -27,6 +27,7 @@ def build():
     m = Mechanism("quadruped", "Quadruped (surrogate mechanism)",
                   "A four-legged robot with twelve revolute joints that sinks and rises on its feet. A surrogate: the counts and "
                   "the mass ratio are those of the benchmark suite, shape and inertia are our own.")
+    m.integral = 0.1  # a free base sways slowly: a strong integral would drive it
     m.box("trunk", RATIO * LIGHTEST, (0.0, 0.0, 0.44), (0.5, 0.18, 0.12), ON_GROUND, LIGHT)
     for name, front, side in (("fl", 1, 1), ("fr", 1, -1), ("hl", -1, 1), ("hr", -1, -1)):
         leg(m, name, front, side, 0.0)
