@@ -578,9 +578,9 @@ static json_t *solvers_table(void) {
     json_t *list = json_array();
     for (int32_t i = 0; i < kl_solver_kind_count(); i++) {
         const KlSolverInfo *s = kl_solver_kind(i);
-        json_array_append_new(list, json_pack("{so so so so so sb so}", "id", text(s->id), "title", text(s->title),
+        json_array_append_new(list, json_pack("{so so so so so sb so so}", "id", text(s->id), "title", text(s->title),
                                               "text", text(s->text), "source", text(s->source), "family",
-                                              text(s->family), "deSaxce", s->de_saxce, "params",
+                                              text(s->family), "deSaxce", s->de_saxce, "solves", text(s->solves), "params",
                                               params_table(s)));
     }
     return list;
@@ -649,10 +649,12 @@ static json_t *runs_table(const KlScene *scene) {
     json_t *list = json_array();
     for (int32_t i = 0; i < kl_scene_run_count(scene); i++) {
         const KlRunDef *run = kl_scene_run(scene, i);
-        json_array_append_new(list, json_pack("{so so so sf so so}", "id", text(run->id), "title", text(run->title),
+        json_array_append_new(list, json_pack("{so so so sf so so so si sf}", "id", text(run->id), "title", text(run->title),
                                               "text", text(run->text), "duration", run->duration, "settings",
                                               settings_table(&run->settings), "events",
-                                              events_table(run->events, run->event_count)));
+                                              events_table(run->events, run->event_count), "preset",
+                                              text(run->preset), "maxIterations", run->max_iterations, "tolerance",
+                                              run->tolerance));
     }
     return list;
 }

@@ -1,6 +1,7 @@
 // Starts the page.
 import './app/theme.css';
 import './app/app';
+import './app/api';
 import { listenToKeys } from './app/keys';
 import { listenToDrops } from './app/own-input';
 import { followAddress, openFragment } from './link/share';

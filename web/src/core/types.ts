@@ -23,6 +23,7 @@ export interface SolverInfo {
     source: string;
     family: string;
     deSaxce: boolean;
+    solves: string; // 'ncp', 'ccp' or 'local': what a converged solution satisfies
     params: ParamInfo[];
 }
 
@@ -76,6 +77,9 @@ export interface RunInfo {
     duration: number;
     settings: SettingsInfo;
     events: EventInfo[];
+    preset: string;
+    maxIterations: number; // 0 = the preset's
+    tolerance: number; // 0 = the preset's
 }
 
 export interface BodyInfo {

@@ -4,6 +4,12 @@ import { KlElement } from '../app/element';
 import { change, experiment, focusLane, lanes, setParam, solverInfo, styles } from '../state/session';
 import { paramField } from './field';
 
+const SOLVES: Record<string, string> = {
+    ncp: 'Converged means: Coulomb’s law holds.',
+    ccp: 'Converged means: the convex relaxation of Coulomb’s law holds.',
+    local: 'Converged means: exact for one contact at a time.',
+};
+
 export class KlSolverPanel extends KlElement {
     override render() {
         const index = Math.min(focusLane.value, lanes.value.length - 1);
@@ -25,7 +31,7 @@ export class KlSolverPanel extends KlElement {
                 )}
             </div>
             <p>${info.text}</p>
-            <p class="quiet">${info.deSaxce ? 'Solves the true frictional problem (with the De Saxcé correction).' : 'Solves a relaxation of the frictional problem.'} ${info.source}</p>
+            <p class="quiet">${SOLVES[info.solves] ?? ''} ${info.source}</p>
             ${
                 curated && driver !== info.id
                     ? html`<button @click=${() => void change({ ...experiment.value, driver: info.id })}>Let this solver drive</button>`

@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal } from '@preact/signals-core';
 import { CoreClient } from '../core/client';
 import type { Job, SolverChoice } from '../core/protocol';
-import type { SceneInfo, SolverInfo, Tables } from '../core/types';
+import type { RunInfo, SceneInfo, SolverInfo, Tables } from '../core/types';
 import { coreModule } from './core-module';
 import {
     canonical,
@@ -222,19 +222,26 @@ async function rebuild(): Promise<void> {
     const facts = await probe(source, current);
     const choices = current.solvers.length > 0 ? current.solvers : facts.solvers;
     if (current.solvers.length === 0) experiment.value = { ...experiment.value, solvers: choices };
-    const preset = current.preset || facts.scene.preset;
+    const chosenRun = facts.scene.runs[facts.run];
+    const preset = current.preset || chosenRun.preset || facts.scene.preset;
+    const ownLimits = current.preset ? {} : runLimits(chosenRun);
     const perLane = MEMORY / 2 / choices.length;
     const driver = current.driver || choices[0].id;
 
     const old = new Map(lanes.value.map((lane) => [laneJobs.get(lane) ?? '', lane]));
     const next: { lane: Lane; job: Job; fresh: boolean }[] = choices.map((choice) => {
-        const own = { ...choice, preset: choice.preset || preset };
+        const complete = (c: SolverChoice) => ({
+            ...c,
+            preset: c.preset || preset,
+            params: { ...ownLimits, ...c.params },
+        });
+        const own = complete(choice);
         const curated = current.mode === 'curated' && choice.id !== driver;
         const driverChoice = choices.find((c) => c.id === driver) ?? { id: driver, preset: '', params: {} };
         const job: Job = {
             source,
             run: facts.run,
-            driver: curated ? { ...driverChoice, preset: driverChoice.preset || preset } : own,
+            driver: curated ? complete(driverChoice) : own,
             observer: curated ? own : null,
             memory: MEMORY / 2 / MAX_SOLVERS,
         };
@@ -266,6 +273,14 @@ async function rebuild(): Promise<void> {
     );
     if (autoplay) playing.value = true;
     autoplay = false;
+}
+
+/** Iterations and tolerance that a run sets for itself. */
+function runLimits(run: RunInfo): Record<string, number> {
+    return {
+        ...(run.maxIterations > 0 ? { max_iterations: run.maxIterations } : {}),
+        ...(run.tolerance > 0 ? { tolerance: run.tolerance } : {}),
+    };
 }
 
 interface Facts {

@@ -65,6 +65,20 @@ export class Arrows {
         this.shafts.instanceMatrix.needsUpdate = this.heads.instanceMatrix.needsUpdate = true;
     }
 
+    /** What is drawn, from foot to tip. */
+    vectors(): number[][] {
+        const matrix = new THREE.Matrix4();
+        const tip = new THREE.Vector3();
+        const out: number[][] = [];
+        for (let i = 0; i < this.count; i++) {
+            this.heads.getMatrixAt(i, matrix);
+            tip.set(0, 0, 1).applyMatrix4(matrix);
+            this.shafts.getMatrixAt(i, matrix);
+            out.push(tip.sub(new THREE.Vector3().setFromMatrixPosition(matrix)).toArray());
+        }
+        return out;
+    }
+
     dispose(): void {
         for (const mesh of [this.shafts, this.heads]) {
             mesh.geometry.dispose();

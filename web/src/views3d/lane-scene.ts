@@ -239,6 +239,11 @@ export class LaneScene {
             .add(new THREE.Vector3(2.2, -3.2, 6).multiplyScalar(1.6 * this.radius));
     }
 
+    /** Contact force arrows, from the instance matrices. */
+    forceArrows(): number[][] {
+        return this.contacts.normal.vectors();
+    }
+
     /** What lies under a ray. */
     pick(ray: THREE.Raycaster): Picked | null {
         for (const hit of ray.intersectObjects(

@@ -5,7 +5,6 @@ import { html } from 'lit';
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { KlElement } from '../app/element';
-import { number } from '../app/format';
 import type { Lane } from '../state/lane';
 import {
     cursor,
@@ -272,9 +271,7 @@ export class KlStage extends KlElement {
             renderer.setPixelRatio(ratio);
             renderer.setSize(Math.round(stage.width), Math.round(stage.height), false);
         }
-        const scale =
-            this.forceScale.length(lanes.value, this.views[0]?.content.radius ?? 1) *
-            viewOptions.value.forceFactor;
+        const scale = this.scaleNow();
         for (const view of this.views) {
             const box = view.cell.getBoundingClientRect();
             if (box.width < 2 || box.height < 2) continue;
@@ -304,14 +301,17 @@ export class KlStage extends KlElement {
         return this.renderer?.domElement ?? null;
     }
 
-    get legend(): string {
-        const unit = this.forceScale.length(lanes.value, 1);
-        return `1 N = ${number(unit)} radii`;
+    /** Contact force arrows of a view as drawn: lengths [m] of all arrows and the length of one newton. */
+    arrowsOf(index: number): { lengths: number[]; vectors: number[][]; scale: number } | null {
+        const view = this.views.find((v) => v.lane === lanes.value[index]);
+        if (!view) return null;
+        const vectors = view.content.forceArrows();
+        return { lengths: vectors.map((v) => Math.hypot(...v)), vectors, scale: this.scaleNow() };
     }
 
-    /** For tests and the text summary: contact force arrows of a view, as drawn. */
-    contentOf(index: number): LaneScene | undefined {
-        return this.views.find((v) => v.lane === lanes.value[index])?.content;
+    private scaleNow(): number {
+        const radius = this.views[0]?.content.radius ?? 1;
+        return this.forceScale.length(lanes.value, radius) * viewOptions.value.forceFactor;
     }
 
     private dropViews(): void {

@@ -15,19 +15,17 @@ const experiments: fc.Arbitrary<Experiment> = fc.record({
     mode: fc.constantFrom('independent' as const, 'curated' as const),
     driver: fc.oneof(fc.constant(''), name),
     preset: fc.constantFrom('', 'high-precision', 'high-throughput'),
-    solvers: fc
-        .uniqueArray(name, { maxLength: 4 })
-        .chain((ids) =>
-            fc.tuple(
-                ...ids.map((id) =>
-                    fc.record({
-                        id: fc.constant(id),
-                        preset: fc.constant(''),
-                        params: fc.dictionary(fc.stringMatching(/^[a-z_]{1,12}$/), finite),
-                    }),
-                ),
+    solvers: fc.uniqueArray(name, { maxLength: 4 }).chain((ids) =>
+        fc.tuple(
+            ...ids.map((id) =>
+                fc.record({
+                    id: fc.constant(id),
+                    preset: fc.constant(''),
+                    params: fc.dictionary(fc.stringMatching(/^[a-z_]{1,12}$/), finite),
+                }),
             ),
         ),
+    ),
     edits: fc.uniqueArray(
         fc.record({
             path: fc.stringMatching(/^[a-z]{1,8}(\.[a-z0-9]{1,8}){0,3}$/),
