@@ -15,7 +15,7 @@ void kl_admm_reserve(void *state, const KlCapacity *capacity, const double *para
     (void)param;
     KlAdmm *a = state;
     size_t dim = (size_t)capacity->dim;
-    a->delassus = KL_ARENA_ARRAY(arena, double, dim * dim);
+    a->delassus = kl_dense_alloc(arena, capacity->dim);
     a->factor = KL_ARENA_ARRAY(arena, double, kl_llt_size(capacity->dim));
     a->x = KL_ARENA_ARRAY(arena, double, dim);
     a->y = KL_ARENA_ARRAY(arena, double, dim);

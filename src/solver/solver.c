@@ -233,6 +233,14 @@ void kl_solver_trace_natural(KlSolver *solver, bool on) { solver->trace_natural 
 
 // ---- memory ------------------------------------------------------------------------------------
 
+double *kl_dense_alloc(KlArena *arena, int32_t dim) {
+    if (dim > KL_DENSE_DIM_MAX) {
+        arena->failed = true;
+        return NULL;
+    }
+    return KL_ARENA_ARRAY(arena, double, (size_t)dim * (size_t)dim);
+}
+
 enum { JOINT_ROWS_MAX = 6 };  // of one joint, when the problem knows bodies
 
 static KlCapacity capacity_of_size(const KlProblemSize *size) {

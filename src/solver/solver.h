@@ -65,6 +65,11 @@ typedef struct KlMethod {
     bool (*converged)(const KlRun *run);  // NULL: the three residuals below the tolerance
 } KlMethod;
 
+// Room for a dense (dim x dim) matrix. Above KL_DENSE_DIM_MAX rows (2 GiB) the arena is marked as
+// failed instead, so that reserving or solving returns KL_ERR_MEMORY.
+enum { KL_DENSE_DIM_MAX = 16384 };
+double *kl_dense_alloc(KlArena *arena, int32_t dim);
+
 // The paper's stop test: r_p, r_d, r_cp each below the tolerance.
 bool kl_converged_residuals(const KlRun *run);
 

@@ -20,10 +20,8 @@ enum {
 void kl_splitting_reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     KlSplitting *s = state;
     KlSweep sweep = (KlSweep)(int32_t)param[KL_PARAM_SWEEP];
-    size_t dense_dim = sweep == KL_SWEEP_DELASSUS ? (size_t)capacity->dim
-                       : sweep == KL_SWEEP_AUTO   ? AUTO_DENSE_DIM
-                                                  : 0;
-    s->delassus = KL_ARENA_ARRAY(arena, double, dense_dim * dense_dim);
+    int32_t dense_dim = sweep == KL_SWEEP_DELASSUS ? capacity->dim : sweep == KL_SWEEP_AUTO ? AUTO_DENSE_DIM : 0;
+    s->delassus = kl_dense_alloc(arena, dense_dim);
     s->joint_factor = KL_ARENA_ARRAY(arena, double, capacity->joint_squares);
     s->joint_start = KL_ARENA_ARRAY(arena, size_t, capacity->size.joint_count);
     s->limit_diagonal = KL_ARENA_ARRAY(arena, double, capacity->size.limit_count);
