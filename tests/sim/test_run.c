@@ -69,6 +69,24 @@ static void one_soft_contact_obeys_the_element_wise_law(void **state) {
     world_free(&w);
 }
 
+// The value that MuJoCo gives for this drop (reference: math, softening).
+static void a_soft_contact_agrees_with_mujoco(void **state) {
+    (void)state;
+    World w = world_new();
+    double ground[7], pose[7], twist[6] = {0, 0, -0.05, 0, 0, 0};
+    rotation_pose(0, 0, 0, NULL, ground);
+    rotation_pose(0, 0, 0.1 - 0.3e-3, NULL, pose);
+    w.settings.dt = 2e-3;
+    w.settings.soft_contact.on = true;
+    world_plane(&w, ground);
+    world_sphere(&w, 2.0, 0.1, pose, twist, 0.0);
+    world_start(&w, "admm-ncp-fp");
+    assert_ok(kl_sim_step(w.sim));
+    assert_near(world_field(&w, "lambda")[2], 0.057552642548, 1e-11);  // ten times the solver's 1e-12
+    assert_near(world_twist(&w, 0)[2], -0.040843678726, 1e-11);
+    world_free(&w);
+}
+
 static void a_soft_box_comes_to_rest_where_the_spring_carries_it(void **state) {
     (void)state;
     World w = world_new();
@@ -376,6 +394,28 @@ static void a_step_allocates_nothing(void **state) {
     world_free(&w);
 }
 
+static bool fails_from(void *context, uint64_t number) { return number < *(const uint64_t *)context; }
+
+// Every allocation of kl_sim_create may fail: an error each time, and nothing left behind.
+static void running_out_of_memory_is_an_error(void **state) {
+    (void)state;
+    World w = busy_world("admm-ncp-fp");
+    uint64_t before = kl_alloc_count();
+    KlSim *sim = NULL;
+    assert_ok(kl_sim_create(w.model, &sim));
+    kl_sim_destroy(sim);
+    uint64_t needed = kl_alloc_count() - before;
+    for (uint64_t k = 1; k <= needed; k++) {
+        uint64_t limit = kl_alloc_count() + k;
+        kl_set_alloc_gate(fails_from, &limit);
+        KlStatus status = kl_sim_create(w.model, &sim);
+        kl_set_alloc_gate(NULL, NULL);
+        assert_int_equal(status, KL_ERR_MEMORY);
+        assert_null(sim);
+    }
+    world_free(&w);
+}
+
 static void a_diverged_step_leaves_the_state_before_it(void **state) {
     (void)state;
     World w = busy_world("admm-ncp-fp");
@@ -469,6 +509,7 @@ int main(void) {
         cmocka_unit_test(the_impedance_is_a_sigmoid_between_its_ends),
         cmocka_unit_test(softening_coefficients_follow_their_formulas),
         cmocka_unit_test(one_soft_contact_obeys_the_element_wise_law),
+        cmocka_unit_test(a_soft_contact_agrees_with_mujoco),
         cmocka_unit_test(a_soft_box_comes_to_rest_where_the_spring_carries_it),
         cmocka_unit_test(limits_stop_a_joint_on_either_side),
         cmocka_unit_test(a_set_effort_turns_the_joint),
@@ -481,6 +522,7 @@ int main(void) {
         cmocka_unit_test(a_reset_run_repeats_its_hash),
         cmocka_unit_test(a_split_step_is_the_same_step),
         cmocka_unit_test(a_step_allocates_nothing),
+        cmocka_unit_test(running_out_of_memory_is_an_error),
         cmocka_unit_test(a_diverged_step_leaves_the_state_before_it),
         cmocka_unit_test(input_out_of_range_is_refused),
         cmocka_unit_test(a_wrench_lasts_one_step),
