@@ -588,14 +588,18 @@ int64_t kl_sim_step_index(const KlSim *sim);
 uint64_t kl_sim_hash(const KlSim *sim);  // of step, time, poses and twists, bit for bit
 const KlModel *kl_sim_model(const KlSim *sim);
 
-// External input, part of the reproducible state: wrenches (at the centre of mass) last one step.
+// External input, part of the reproducible state: wrenches (at the centre of mass) add up and last one
+// step; efforts [N], [N m] and targets [m], [rad] stay until set anew. KL_ERR_ARGUMENT for an index out
+// of range, a value that is not finite, or a joint without that actuation; a joint that follows a
+// reference takes no target.
 KlStatus kl_sim_apply_wrench(KlSim *sim, int32_t body, const double wrench[6]);
 KlStatus kl_sim_set_effort(KlSim *sim, int32_t joint, const double *effort);   // (dofs), KL_ACTUATION_FORCE
 KlStatus kl_sim_set_target(KlSim *sim, int32_t joint, const double *target);   // (dofs), PID and PD
 KlStatus kl_sim_set_pose(KlSim *sim, int32_t body, const double pose[7]);
 KlStatus kl_sim_set_twist(KlSim *sim, int32_t body, const double twist[6]);
 
-// Checkpoints: everything a continued run needs to give the same bits.
+// Checkpoints: everything a continued run needs to give the same bits, with the solver's warm start.
+// They load into a simulation of the same model with the same solver set; KL_ERR_FORMAT, KL_ERR_ARGUMENT.
 size_t kl_sim_state_size(const KlSim *sim);
 void kl_sim_save(const KlSim *sim, void *state);              // (state_size bytes)
 KlStatus kl_sim_load(KlSim *sim, const void *state, size_t size);
@@ -620,6 +624,7 @@ const KlField *kl_sim_find_field(const KlSim *sim, const char *id);  // NULL whe
 double kl_sim_metric(const KlSim *sim, const char *id);              // NaN when unknown
 
 // Moves the bodies so that all loops close (Gauss-Newton on the joint residuals, minimum-norm steps).
+// KL_ERR_SCENE, and no body moved, when |f_J| stays above `tolerance` [m, rad]; `report` may be NULL.
 typedef struct KlAssembly {
     double residual_before, residual_after;  // |f_J| L-infinity
     int32_t iterations;
