@@ -1,0 +1,10 @@
+// Files of dual problems by their bytes: HDF5 (its own reader included), and JSON by content.
+#define _GNU_SOURCE
+#include "memory_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    int descriptor = memory_file_reset();
+    CLAIM(pwrite(descriptor, data, size, 0) == (ssize_t)size);
+    read_problems();
+    return 0;
+}
