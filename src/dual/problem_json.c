@@ -7,12 +7,12 @@
 //   D           (dim x dim)                              explicit form, or
 //   J, M        (dim x 6 n_b), a list of n_b {"mass", "inertia" (3 x 3, world)}   body form
 // Rows are joints, limits, contacts; a contact has (t, o, n). Other members are ignored.
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_load.h"
 #include "base/json_place.h"
 #include "base/memory.h"
 #include "dual/problem.h"
@@ -295,12 +295,8 @@ KlStatus kl_problem_parse_json(const char *text, size_t size, const char *name, 
     if (count != NULL) {
         *count = 0;
     }
-    json_error_t error;
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
-        KlPlace place = {.file = name, .line = error.line, .column = error.column};
-        return kl_fail_at(KL_ERR_FORMAT, &place, "%s", error.text);
-    }
+    json_t *root;
+    KL_TRY(kl_json_load(text, size, name, &root));
     Document d = {.text = text, .name = name, .size = size};
     bool list = json_is_array(root);
     int32_t found = list ? (int32_t)json_array_size(root) : 1;

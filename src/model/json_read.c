@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_place.h"
+#include "base/json_load.h"
 #include "base/memory.h"
 #include "model/names.h"
 
@@ -21,16 +22,10 @@ static char *copy_bytes(const char *text, size_t size) {
     return copy;
 }
 
-static KlStatus fail_syntax(const char *name, const json_error_t *error) {
-    KlPlace place = {.file = name, .line = error->line, .column = error->column};
-    return kl_fail_at(KL_ERR_FORMAT, &place, "not valid JSON: %s", error->text);
-}
-
 KlStatus kl_loader_parse(KlLoader *loader, const char *text, size_t size, const char *name, KlJson *root) {
     if (loader->source_count >= MAX_SOURCES) {
         return kl_fail(KL_ERR_LIMIT, "%.200s: more than %d documents in one scene", name, MAX_SOURCES);
     }
-    json_set_alloc_funcs(kl_alloc, kl_free);
     KlSource *source = kl_alloc(sizeof *source);
     if (source == NULL) {
         return kl_fail(KL_ERR_MEMORY, "%.200s: out of memory", name);
@@ -46,11 +41,7 @@ KlStatus kl_loader_parse(KlLoader *loader, const char *text, size_t size, const 
     if (text_copy == NULL || name_copy == NULL) {
         return kl_fail(KL_ERR_MEMORY, "%.200s: out of memory", name);
     }
-    json_error_t error;
-    source->root = json_loadb(text_copy, size, JSON_REJECT_DUPLICATES, &error);
-    if (source->root == NULL) {
-        return fail_syntax(name_copy, &error);
-    }
+    KL_TRY(kl_json_load(text_copy, size, name_copy, &source->root));
     *root = (KlJson){.source = source, .value = source->root};
     return KL_OK;
 }

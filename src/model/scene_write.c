@@ -278,8 +278,12 @@ static void put_geom(Writer *w, const KlModel *model, const KlGeomDef *geom) {
     if (geom->mesh >= 0) {
         member_text(w, "mesh", model->meshes[geom->mesh].name);
     }
-    member_unless(w, "friction", &geom->friction, 1, base.friction);
-    member_unless(w, "restitution", &geom->restitution, 1, base.restitution);
+    if (geom->friction != base.friction) {
+        member_number(w, "friction", geom->friction);
+    }
+    if (geom->restitution != base.restitution) {
+        member_number(w, "restitution", geom->restitution);
+    }
     if (geom->group != base.group) {
         member_number(w, "group", geom->group);
     }

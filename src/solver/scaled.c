@@ -307,7 +307,8 @@ static bool finish_values(KlScaled *s) {
 
 static bool lay_out(KlScaled *s) {
     size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
-    if (!KL_ROOM(s->vectors, 6 * dim) || !KL_ROOM(s->block_laws, 2 * limits + 18 * contacts)) {
+    // One more than needed: an offset into no array at all would be undefined.
+    if (!KL_ROOM(s->vectors, 6 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 18 * contacts + 1)) {
         return false;
     }
     double *at = s->vectors.at;

@@ -13,7 +13,7 @@ static const char urdf[] =
     JOINT("fix2", "fixed", "c", "closedloop1_B", "0") "</robot>";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const FuzzFile files[] = {{"four.urdf", urdf, sizeof urdf - 1}, {"robot.yaml", data, size}};
+    const FuzzFile files[] = {FUZZ_TEXT("four.urdf", urdf), {"robot.yaml", data, size}};
     fuzz_import("four.urdf", &(FuzzFiles){files, 2}, size);
     return 0;
 }

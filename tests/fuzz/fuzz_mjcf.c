@@ -3,8 +3,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const FuzzFile files[] = {{"fuzz.xml", data, size},
-                              {".obj", fuzz_mesh_obj, sizeof fuzz_mesh_obj - 1},
-                              {"part.xml", "<mujoco><worldbody><body name='p'/></worldbody></mujoco>", 56}};
+                              FUZZ_TEXT(".obj", fuzz_mesh_obj),
+                              FUZZ_TEXT("part.xml", "<mujoco><worldbody><body name='p'/></worldbody></mujoco>")};
     fuzz_import("fuzz.xml", &(FuzzFiles){files, 3}, size);
     return 0;
 }

@@ -17,10 +17,10 @@ static void claim_round_trip(const KlScene *scene, const KlFiles *files) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const FuzzFile files[] = {
-        {".obj", fuzz_mesh_obj, sizeof fuzz_mesh_obj - 1},
-        {"part.json", "{\"position\": [0, 0, 1]}", 22},
-        {"list.json", "[{\"include\": \"part.json\"}]", 26},
-        {"scene.json", "{\"kinloop\": 1, \"id\": \"s\", \"bodies\": [{\"name\": \"a\", \"mass\": 1}]}", 64},
+        FUZZ_TEXT(".obj", fuzz_mesh_obj),
+        FUZZ_TEXT("part.json", "{\"name\": \"q\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1]}"),
+        FUZZ_TEXT("list.json", "[{\"type\": \"sphere\", \"size\": [0.1]}]"),
+        FUZZ_TEXT("scene.json", "{\"schema\": 1, \"id\": \"s\", \"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}"),
     };
     FuzzFiles list = {files, sizeof files / sizeof files[0]};
     KlFiles reader = fuzz_files(&list);

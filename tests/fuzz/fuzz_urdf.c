@@ -3,8 +3,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const FuzzFile files[] = {{"fuzz.urdf", data, size},
-                              {".obj", fuzz_mesh_obj, sizeof fuzz_mesh_obj - 1},
-                              {".stl", fuzz_mesh_obj, sizeof fuzz_mesh_obj - 1}};
+                              FUZZ_TEXT(".obj", fuzz_mesh_obj),
+                              FUZZ_TEXT(".stl", fuzz_mesh_obj)};
     fuzz_import("fuzz.urdf", &(FuzzFiles){files, 3}, size);
     return 0;
 }

@@ -68,6 +68,8 @@ typedef struct FuzzFile {
     size_t size;
 } FuzzFile;
 
+#define FUZZ_TEXT(name, text) {name, text, sizeof(text) - 1}
+
 typedef struct FuzzFiles {
     const FuzzFile *files;
     size_t count;

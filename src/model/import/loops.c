@@ -184,6 +184,8 @@ static KlStatus parse(KlMechanism *mechanism, const char *path, const char *data
     if (yaml_parser_load(&parser, &document.yaml)) {
         status = read_document(&document);
         yaml_document_delete(&document.yaml);
+    } else if (parser.error == YAML_MEMORY_ERROR) {
+        status = kl_fail(KL_ERR_MEMORY, "%.200s: out of memory", path);
     } else {
         KlPlace place = {.file = path, .line = (int32_t)parser.problem_mark.line + 1,
                          .column = (int32_t)parser.problem_mark.column + 1};

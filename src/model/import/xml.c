@@ -90,7 +90,9 @@ KlStatus kl_xml_parse(const char *data, size_t size, const char *file, KlArena *
     if (size > MAX_BYTES) {
         return kl_fail_at(KL_ERR_LIMIT, &(KlPlace){.file = file}, "is larger than 64 MiB");
     }
-    Reader reader = {.arena = arena, .file = kl_arena_text(arena, file), .parser = XML_ParserCreate(NULL)};
+    static const XML_Memory_Handling_Suite memory = {kl_alloc, kl_realloc, kl_free};
+    Reader reader = {.arena = arena, .file = kl_arena_text(arena, file),
+                     .parser = XML_ParserCreate_MM(NULL, &memory, NULL)};
     if (reader.parser == NULL || arena->failed) {
         XML_ParserFree(reader.parser);
         return kl_fail(KL_ERR_MEMORY, "out of memory");
@@ -101,8 +103,10 @@ KlStatus kl_xml_parse(const char *data, size_t size, const char *file, KlArena *
     if (parsed != XML_STATUS_OK && reader.status == KL_OK) {
         KlPlace place = {.file = file, .line = (int32_t)XML_GetCurrentLineNumber(reader.parser),
                          .column = (int32_t)XML_GetCurrentColumnNumber(reader.parser) + 1};
-        reader.status = kl_fail_at(KL_ERR_FORMAT, &place, "not well-formed XML: %s",
-                                   XML_ErrorString(XML_GetErrorCode(reader.parser)));
+        enum XML_Error error = XML_GetErrorCode(reader.parser);
+        reader.status = error == XML_ERROR_NO_MEMORY
+                            ? kl_fail_at(KL_ERR_MEMORY, &place, "out of memory")
+                            : kl_fail_at(KL_ERR_FORMAT, &place, "not well-formed XML: %s", XML_ErrorString(error));
     }
     XML_ParserFree(reader.parser);
     *root = reader.root;
