@@ -9,6 +9,7 @@
 static _Thread_local KlAllocGate alloc_gate;
 static _Thread_local void *alloc_gate_context;
 static _Thread_local uint64_t alloc_number;
+static _Thread_local int64_t live_blocks;
 
 void kl_set_alloc_gate(KlAllocGate gate, void *context) {
     alloc_gate = gate;
@@ -22,13 +23,24 @@ static bool gate_opens(void) {
     return alloc_gate == NULL || alloc_gate(alloc_gate_context, alloc_number);
 }
 
-void *kl_alloc(size_t size) { return gate_opens() ? calloc(1, size > 0 ? size : 1) : NULL; }
+int64_t kl_alloc_live(void) { return live_blocks; }
 
-void *kl_realloc(void *memory, size_t size) {
-    return gate_opens() ? realloc(memory, size > 0 ? size : 1) : NULL;
+void *kl_alloc(size_t size) {
+    void *memory = gate_opens() ? calloc(1, size > 0 ? size : 1) : NULL;
+    live_blocks += memory != NULL;
+    return memory;
 }
 
-void kl_free(void *memory) { free(memory); }
+void *kl_realloc(void *memory, size_t size) {
+    void *moved = gate_opens() ? realloc(memory, size > 0 ? size : 1) : NULL;
+    live_blocks += moved != NULL && memory == NULL;
+    return moved;
+}
+
+void kl_free(void *memory) {
+    live_blocks -= memory != NULL;
+    free(memory);
+}
 
 enum { CHUNK_SIZE = 1 << 16, ALIGNMENT = 64 };
 

@@ -13,6 +13,7 @@ void *kl_realloc(void *memory, size_t size);   // grown part is not zeroed
 typedef bool (*KlAllocGate)(void *context, uint64_t number);
 void kl_set_alloc_gate(KlAllocGate gate, void *context);  // per thread; NULL removes it
 uint64_t kl_alloc_count(void);                            // allocations of this thread so far
+int64_t kl_alloc_live(void);                              // blocks of this thread that are not freed yet
 
 typedef struct KlArenaChunk KlArenaChunk;
 

