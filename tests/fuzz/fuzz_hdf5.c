@@ -1,7 +1,6 @@
 // Our HDF5 layout and FCLIB, object by object: a sound small file in which any object may have other
 // values, another shape or type, or be missing. The library under test is ours, not HDF5, so the file's
-// bytes are always HDF5's own (fuzz_hdf5_bytes is for the bytes). The file lives in memory.
-#define _GNU_SOURCE
+// bytes are always HDF5's own (fuzz_hdf5_bytes is for the bytes). The file lives in shared memory.
 #include "memory_file.h"
 
 typedef enum Kind { INTS, REALS } Kind;

@@ -1,5 +1,4 @@
 // Files of dual problems by their bytes: HDF5 (its own reader included), and JSON by content.
-#define _GNU_SOURCE
 #include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,23 +1,24 @@
-// A file without a disk (memfd), and reading every problem of it. Include first: it asks for GNU's memfd.
+// A file in shared memory, and reading every problem of it.
 #ifndef KL_TESTS_FUZZ_MEMORY_FILE_H
 #define KL_TESTS_FUZZ_MEMORY_FILE_H
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dataset_file.h"
 #include "input.h"
 #include "problem_file.h"
 
-static char memory_file_path[64];
+static char memory_file_path[] = "/dev/shm/kinloop-fuzz-XXXXXX";
+
+static void memory_file_remove(void) { unlink(memory_file_path); }
 
 // Empties the file, made at the first call.
 static inline int memory_file_reset(void) {
     static int descriptor = -1;
     if (descriptor < 0) {
-        descriptor = memfd_create("problems", 0);
+        descriptor = mkstemp(memory_file_path);
         CLAIM(descriptor >= 0);
-        snprintf(memory_file_path, sizeof memory_file_path, "/proc/self/fd/%d", descriptor);
+        atexit(memory_file_remove);
     }
     CLAIM(ftruncate(descriptor, 0) == 0);
     return descriptor;
