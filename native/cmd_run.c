@@ -1,11 +1,16 @@
 // kinloop run: simulates a scene with each chosen solver and sums up how it went.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "link.h"
 #include "recorder.h"
 #include "runner.h"
+#include "scene_find.h"
+
+static int run(const CliArgs *args);
 
 static const CliOption options[] = {
     CLI_OPTIONS_SOLVER,
@@ -15,6 +20,9 @@ static const CliOption options[] = {
      0, 0, "file"},
     {"every", 0, CLI_INT, "N", "record the dual problem of every N-th step", 1, 100000000, NULL},
     {"delassus", 0, CLI_FLAG, NULL, "record D beside J and M^-1 (larger files)", 0, 0, NULL},
+    {"expect", 0, CLI_TEXT, "STEP:HASH[,HASH...]", "state hashes at a step, one a solver; exit 1 when they differ", 0, 0,
+     NULL},
+    {"print-link", 0, CLI_FLAG, NULL, "print the page's link to this run, and run nothing", 0, 0, NULL},
     {"hash", 0, CLI_FLAG, NULL, "print only solver and state hash", 0, 0, NULL},
     CLI_OPTION_FORCE,
     CLI_OPTION_STRICT,
@@ -187,16 +195,80 @@ static KlStatus run_plan(const CliArgs *args, const RunPlan *plan, RunStats *sta
     return status;
 }
 
+// What a link expects: the hash of each solver's state after some step.
+static KlStatus parse_expected(const CliArgs *args, RunPlan *plan) {
+    const char *text = cli_text(args, "expect", NULL);
+    if (text == NULL) {
+        return KL_OK;
+    }
+    char *end;
+    plan->expected_step = strtoll(text, &end, 10);
+    for (int32_t k = 0; k < plan->choice.count && *end != '\0'; k++) {
+        const char *from = end + 1;
+        plan->expected[k] = strtoull(from, &end, 16);
+        if (end - from != 16) {
+            return kl_fail(KL_ERR_ARGUMENT, "--expect takes STEP:HASH,HASH... with 16 digits each (got %s)", text);
+        }
+    }
+    plan->steps = plan->expected_step > plan->steps ? plan->expected_step : plan->steps;
+    return KL_OK;
+}
+
+// Differences from what a link expects, told; true when all agree.
+static bool meets_expected(const CliArgs *args, const RunPlan *plan, const RunStats *stats) {
+    bool all = true;
+    for (int32_t k = 0; plan->expected_step > 0 && k < plan->choice.count; k++) {
+        const char *solver = kl_solver_kind(plan->choice.kinds[k])->id;
+        if (plan->expected[k] == 0) {
+            continue;
+        }
+        bool same = stats[k].hash_at_step == plan->expected[k];
+        cli_note(args, "%s, step %lld: %s (%016llx, the link says %016llx)", solver, (long long)plan->expected_step,
+                 same ? "reproduced" : "DIFFERS", (unsigned long long)stats[k].hash_at_step,
+                 (unsigned long long)plan->expected[k]);
+        all = all && same;
+    }
+    return all;
+}
+
+static int print_link(const CliArgs *args) {
+    char path[1024];
+    const char *operand = cli_operand(args, 0);
+    if (scene_find(operand, path, sizeof path) != KL_OK ||
+        link_print(args, path, operand, strcmp(path, operand) != 0) != KL_OK) {
+        return cli_report(args);
+    }
+    return CLI_EXIT_OK;
+}
+
+static int run_link(const CliArgs *args) {
+    LinkWords words;
+    CliArgs *expanded = NULL;
+    int code = link_expand(args, cli_operand(args, 0), &words, &expanded) == KL_OK ? run(expanded) : cli_report(args);
+    cli_args_destroy(expanded);
+    link_words_free(&words);
+    return code;
+}
+
 static int run(const CliArgs *args) {
     RunPlan plan;
     int code;
-    if (run_plan_load(args, cli_operand(args, 0), &plan, &code) != KL_OK) {
+    if (link_is(cli_operand(args, 0))) {
+        return run_link(args);
+    }
+    if (cli_has(args, "print-link")) {
+        return print_link(args);
+    }
+    if (run_plan_load(args, cli_operand(args, 0), &plan, &code) != KL_OK || parse_expected(args, &plan) != KL_OK) {
         run_plan_free(&plan);
         return cli_report_as(args, code);
     }
     RunStats *stats = kl_alloc((size_t)plan.choice.count * sizeof *stats);
     KlStatus status = stats != NULL ? run_plan(args, &plan, stats) : kl_fail(KL_ERR_MEMORY, "out of memory");
     code = status == KL_OK ? exit_code(args, &plan, stats) : cli_report(args);
+    if (status == KL_OK && !meets_expected(args, &plan, stats) && code == CLI_EXIT_OK) {
+        code = CLI_EXIT_FAILED;
+    }
     for (int32_t k = 0; stats != NULL && k < plan.choice.count; k++) {
         run_stats_free(&stats[k]);
     }

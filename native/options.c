@@ -279,6 +279,15 @@ const char *cli_value(const CliArgs *args, const char *name, int index) {
     return NULL;
 }
 
+bool cli_given(const CliArgs *args, int index, const CliOption **option, const char **value) {
+    if (index >= args->given_count) {
+        return false;
+    }
+    *option = args->given[index].option;
+    *value = args->given[index].value;
+    return true;
+}
+
 const char *cli_text(const CliArgs *args, const char *name, const char *fallback) {
     KL_ASSERT(is_option(args, name), name);
     int count = cli_value_count(args, name);
@@ -298,7 +307,7 @@ double cli_real(const CliArgs *args, const char *name, double fallback) {
 // Options that say where results go, not what is computed.
 static bool concerns_outputs(const char *name) {
     static const char *const names[] = {"json", "progress", "record", "every", "delassus", "hash",
-                                        "force", "strict", "lambda", "trace"};
+                                        "force", "strict", "lambda", "trace", "expect", "print-link"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;

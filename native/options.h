@@ -65,6 +65,8 @@ const char *cli_operand(const CliArgs *args, int index);
 bool cli_has(const CliArgs *args, const char *option);
 int cli_value_count(const CliArgs *args, const char *option);
 const char *cli_value(const CliArgs *args, const char *option, int index);
+// The index-th option as given, false past the last.
+bool cli_given(const CliArgs *args, int index, const CliOption **option, const char **value);
 const char *cli_text(const CliArgs *args, const char *option, const char *fallback);  // the last value
 int64_t cli_int(const CliArgs *args, const char *option, int64_t fallback);
 double cli_real(const CliArgs *args, const char *option, double fallback);

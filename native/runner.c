@@ -279,6 +279,7 @@ KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const R
             break;
         }
         run_stats_step(stats, sim);
+        stats->hash_at_step = stats->steps == plan->expected_step ? kl_sim_hash(sim) : stats->hash_at_step;
         status = watcher != NULL ? watcher->step(watcher->context, sim, kl_sim_solution(sim)) : KL_OK;
         cli_progress_update(progress, *progress_done + (double)stats->steps);
     }
@@ -400,6 +401,11 @@ KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher 
         } else if (done != KL_OK) {
             note_failure(&stats[0], done);
             break;
+        }
+        if (step + 1 == plan->expected_step) {  // the guests have no state: all share the driver's
+            for (int32_t i = 0; i < curated.count; i++) {
+                stats[i].hash_at_step = kl_sim_hash(curated.sim);
+            }
         }
         cli_progress_update(progress, (double)(step + 1));
     }

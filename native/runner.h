@@ -24,6 +24,8 @@ typedef struct RunPlan {
     int64_t steps;
     SolverDefaults defaults;
     SolverChoice choice;
+    int64_t expected_step;           // 0 = nothing is expected
+    uint64_t expected[MAX_CHOSEN];   // state hash of each solver at that step, 0 = any
 } RunPlan;
 
 // From the operand (name, path or link) and the options. Fails with the exit code of `*exit_code`:
@@ -50,6 +52,7 @@ typedef struct RunStats {
     int64_t maximum_step[MAX_METRICS];
     double final[MAX_METRICS];   // of the last step
     uint64_t hash;
+    uint64_t hash_at_step;       // at RunPlan.expected_step
 } RunStats;
 
 KlStatus run_stats_begin(const RunPlan *plan, RunStats *stats);
