@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 bool kl_buffer_grow(void **at, size_t *capacity, size_t wanted, size_t used, size_t element_size) {
-    if (wanted <= *capacity) {
+    if (wanted <= *capacity && *at != NULL) {  // room for nothing is room too: *at is never null after
         return true;
     }
     size_t next = wanted + wanted / 2 + 64;
