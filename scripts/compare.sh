@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The short native comparison of make run: one scene with loops and contacts, several solvers, both builds.
 set -eu
-scene=scenes/fourbar.json
+scene=scenes/fourbar_free.json
 [ -f "$scene" ] || scene=$(find scenes -maxdepth 1 -name '*.json' ! -name schema.json | sort | head -1)
 for build in native native-fast; do
     echo
