@@ -65,7 +65,8 @@ set_target_properties(kl_ode PROPERTIES IMPORTED_LINK_INTERFACE_LANGUAGES CXX
 
 if(EMSCRIPTEN)
     kl_build_dependency(jansson ${sources}/jansson-2.14 "" prefix
-        -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF)
+        -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
+        -DUSE_URANDOM=OFF)  # there is no file system
     kl_import(kl_jansson ${prefix} jansson)
     kl_build_dependency(expat ${sources}/libexpat-R_2_5_0/expat "" prefix
         -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_TESTS=OFF

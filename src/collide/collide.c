@@ -1,5 +1,5 @@
-// Collision detection of a model: sweep along x, then a narrow phase per pair (planes and polyhedra by
-// our own exact features, the rest by ODE), then culling, ids and order.
+// Collision detection of a model: sweep along x, then a narrow phase per pair (planes, polyhedra
+// and balls with them by our own exact features, the rest by ODE), then culling, ids and order.
 #include "collide/collide.h"
 
 #include <string.h>
@@ -286,6 +286,10 @@ static KlStatus find_pairs(KlCollider *collider) {
 // One pair: features and culling
 // ------------------------------------------------------------------------------------------------
 
+static bool has_core(const KlShape *shape) {
+    return shape->kind == KL_GEOM_SPHERE || shape->kind == KL_GEOM_CAPSULE;
+}
+
 static KlStatus narrow_phase(KlCollider *collider, const KlShape *a, const KlShape *b) {
     collider->raw.count = 0;
     if (a->kind == KL_GEOM_PLANE) {
@@ -295,8 +299,8 @@ static KlStatus narrow_phase(KlCollider *collider, const KlShape *a, const KlSha
     if (flat_a && flat_b) {
         return kl_polyhedron_contacts(a, b, collider->reach, &collider->clipper, &collider->raw);
     }
-    if ((flat_a && b->kind == KL_GEOM_CAPSULE) || (flat_b && a->kind == KL_GEOM_CAPSULE)) {
-        return kl_ode_capsule_contacts(a, b, collider->reach, &collider->ode, &collider->raw);
+    if ((flat_a && has_core(b)) || (flat_b && has_core(a))) {
+        return kl_round_contacts(a, b, collider->reach, &collider->raw);
     }
     return kl_ode_contacts(a, b, collider->reach, &collider->ode, &collider->raw);
 }
@@ -331,21 +335,10 @@ static void to_world(const double pose[7], const double local[3], double world[3
     kl_add3(world, pose, world);
 }
 
-// Half of the larger edge of the smaller world box: the size to measure motion of a contact by.
-static double smaller_extent(const KlShape *a, const KlShape *b) {
-    double extent[2] = {0.0, 0.0};
-    for (int32_t k = 0; k < 3; k++) {
-        double ea = a->high[k] - a->low[k], eb = b->high[k] - b->low[k];
-        extent[0] = ea > extent[0] ? ea : extent[0];
-        extent[1] = eb > extent[1] ? eb : extent[1];
-    }
-    return 0.5 * (extent[0] < extent[1] ? extent[0] : extent[1]);
-}
-
 // A contact without a natural feature is the one of the last step that it is nearest to, moved along
 // with either body, within a tenth of the smaller shape.
 static void match_features(const PairView *view, KlRawList *raw) {
-    double radius = 0.1 * smaller_extent(view->a, view->b);
+    double radius = 0.1 * kl_smaller_extent(view->a, view->b);
     for (int32_t m = 0; m < view->count; m++) {
         const Memory *memory = &view->memory[m];
         double with_a[3], with_b[3];

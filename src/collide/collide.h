@@ -27,8 +27,8 @@ void kl_collider_destroy(KlCollider *collider);
 // that, or than the model's max_contacts, are needed, with the number in *count. Allocates only when a
 // step needs more room than any before.
 //
-// Planes and pairs of boxes and hulls are computed from features (corners, faces, edges): gaps are exact
-// and ids name the features. All else comes from ODE, whose contacts get the id of the contact of the
+// Planes with anything, and boxes and hulls with each other, spheres and capsules are computed from
+// features (corners, faces, edges): gaps are exact and ids name the features. All else comes from ODE, whose contacts get the id of the contact of the
 // last step that they are nearest to, moved along with either body. Before touch (gap > 0) contacts are
 // seen for all pairs but a mesh with a box, cylinder, hull or mesh, and ODE's single-precision search
 // makes gaps of meshes good to about 1e-7 of their size. A cylinder on a hull has one contact.

@@ -272,10 +272,11 @@ static void center_single(const KlShape *a, const KlShape *b, KlRawContact *cont
     kl_axpy3(shift, contact->normal, contact->position);
 }
 
-// Between meshes ODE also reports crossings of triangles far from the shortest way out, as deep as the
-// bodies are thick. Only contacts of the order of the shallowest one are kept.
+// Of meshes ODE also reports triangles that are crossed far from the shortest way out, as deep as the
+// bodies are thick. Contacts deeper than a twentieth of the smaller shape go when a ten times shallower
+// one is there.
 static double deepest_allowed(const KlShape *a, const KlShape *b, const KlOdeBuffer *buffer, int32_t count) {
-    if (a->kind != KL_GEOM_MESH || b->kind != KL_GEOM_MESH) {
+    if (a->kind != KL_GEOM_MESH && b->kind != KL_GEOM_MESH) {
         return INFINITY;
     }
     double shallowest = INFINITY;
@@ -283,7 +284,8 @@ static double deepest_allowed(const KlShape *a, const KlShape *b, const KlOdeBuf
         double depth = buffer->contacts[i].depth;
         shallowest = depth < shallowest ? depth : shallowest;
     }
-    return 10.0 * shallowest + 1e-4 * (a->high[0] - a->low[0]);
+    double thick = 0.1 * kl_smaller_extent(a, b);
+    return 10.0 * shallowest > thick ? 10.0 * shallowest : thick;
 }
 
 KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
@@ -319,91 +321,6 @@ KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOde
                 center_round(grown, grown == a, &contact);
             }
         }
-        if (contact.gap <= reach) {
-            KL_TRY(kl_raw_push(list, &contact));
-        }
-    }
-    return KL_OK;
-}
-
-// The face of a polyhedron whose normal is `out` within half a degree, or -1.
-static int32_t face_towards(const KlShape *shape, const double out[3]) {
-    const double aligned = 0.99996;
-    int32_t best = -1;
-    double largest = aligned;
-    for (int32_t face = 0; face < shape->polyhedron.face_count; face++) {
-        double along = kl_dot3(shape->world_normals + 3 * face, out);
-        if (along > largest) {
-            largest = along;
-            best = face;
-        }
-    }
-    return best;
-}
-
-// The part of the segment from p to q over a face, as shares of its length; false when there is none.
-static bool clip_to_face(const KlShape *shape, int32_t face, const double p[3], const double q[3],
-                         double share[2]) {
-    const KlPolyhedron *polyhedron = &shape->polyhedron;
-    int32_t start = polyhedron->face_start[face], end = polyhedron->face_start[face + 1];
-    share[0] = 0.0;
-    share[1] = 1.0;
-    for (int32_t k = start; k < end; k++) {
-        int32_t next = k + 1 < end ? k + 1 : start;
-        const double *from = shape->world_vertices + 3 * polyhedron->face_vertex[k];
-        double edge[3], outward[3], to_p[3], to_q[3];
-        kl_sub3(shape->world_vertices + 3 * polyhedron->face_vertex[next], from, edge);
-        kl_cross3(edge, shape->world_normals + 3 * face, outward);
-        kl_sub3(p, from, to_p);
-        kl_sub3(q, from, to_q);
-        double hp = kl_dot3(outward, to_p), hq = kl_dot3(outward, to_q);
-        if (hp > 0.0 && hq > 0.0) {
-            return false;
-        }
-        if (hp > 0.0 && hp / (hp - hq) > share[0]) {
-            share[0] = hp / (hp - hq);
-        }
-        if (hq > 0.0 && hp / (hp - hq) < share[1]) {
-            share[1] = hp / (hp - hq);
-        }
-    }
-    return share[0] <= share[1];
-}
-
-KlStatus kl_ode_capsule_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
-                                 KlRawList *list) {
-    int32_t before = list->count;
-    KL_TRY(kl_ode_contacts(a, b, reach, buffer, list));
-    if (list->count != before + 1) {
-        return KL_OK;
-    }
-    bool capsule_is_a = a->kind == KL_GEOM_CAPSULE;
-    const KlShape *capsule = capsule_is_a ? a : b, *flat = capsule_is_a ? b : a;
-    KlRawContact *found = &list->contacts[before];
-    double out[3];
-    kl_scale3(capsule_is_a ? -1.0 : 1.0, found->normal, out);
-    int32_t face = face_towards(flat, out);
-    const double ends[2][3] = {{0.0, 0.0, -0.5 * capsule->size[1]}, {0.0, 0.0, 0.5 * capsule->size[1]}};
-    double p[2][3], share[2];
-    kl_shape_to_world(capsule, ends[0], p[0]);
-    kl_shape_to_world(capsule, ends[1], p[1]);
-    if (face < 0 || !clip_to_face(flat, face, p[0], p[1], share)) {
-        found->feature = 2;
-        return KL_OK;
-    }
-    const double *normal = flat->world_normals + 3 * face;
-    const double *corner = flat->world_vertices + 3 * flat->polyhedron.face_vertex[flat->polyhedron.face_start[face]];
-    list->count = before;
-    for (int32_t end = 0; end < 2; end++) {
-        double axis[3], above[3];
-        for (int32_t k = 0; k < 3; k++) {
-            axis[k] = p[0][k] + share[end] * (p[1][k] - p[0][k]);
-        }
-        kl_sub3(axis, corner, above);
-        KlRawContact contact = {.gap = kl_dot3(normal, above) - capsule->size[0], .feature = end};
-        kl_scale3(capsule_is_a ? -1.0 : 1.0, normal, contact.normal);
-        kl_copy3(axis, contact.position);
-        kl_axpy3(-(capsule->size[0] + 0.5 * contact.gap), normal, contact.position);
         if (contact.gap <= reach) {
             KL_TRY(kl_raw_push(list, &contact));
         }

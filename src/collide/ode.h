@@ -19,9 +19,5 @@ void kl_ode_place(KlShape *shape);  // moves them to the shape's pose and sets i
 // Contacts with gap <= reach, appended to `list`.
 KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
                          KlRawList *list);
-// The same for a capsule and a box or hull. A capsule along a flat face touches it in a line, of which ODE
-// tells one point: here both ends of the part over the face.
-KlStatus kl_ode_capsule_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
-                                 KlRawList *list);
 
 #endif

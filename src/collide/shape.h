@@ -45,6 +45,7 @@ KlStatus kl_raw_push(KlRawList *list, const KlRawContact *contact);
 
 // Contacts with gap <= reach of each combination; `list` is appended to.
 KlStatus kl_plane_contacts(const KlShape *plane, const KlShape *shape, double reach, KlRawList *list);
+KlStatus kl_round_contacts(const KlShape *a, const KlShape *b, double reach, KlRawList *list);
 typedef struct KlClipper KlClipper;
 KlStatus kl_polyhedron_contacts(const KlShape *a, const KlShape *b, double reach, KlClipper *clipper,
                                 KlRawList *list);
@@ -61,6 +62,17 @@ static inline void kl_shape_to_world(const KlShape *shape, const double local[3]
     world[0] = p[0] + (r[0] * local[0] + r[1] * local[1] + r[2] * local[2]);
     world[1] = p[1] + (r[3] * local[0] + r[4] * local[1] + r[5] * local[2]);
     world[2] = p[2] + (r[6] * local[0] + r[7] * local[1] + r[8] * local[2]);
+}
+
+// Half of the larger edge of the smaller world box: the size to measure motion of a contact by.
+static inline double kl_smaller_extent(const KlShape *a, const KlShape *b) {
+    double extent[2] = {0.0, 0.0};
+    for (int32_t k = 0; k < 3; k++) {
+        double ea = a->high[k] - a->low[k], eb = b->high[k] - b->low[k];
+        extent[0] = ea > extent[0] ? ea : extent[0];
+        extent[1] = eb > extent[1] ? eb : extent[1];
+    }
+    return 0.5 * (extent[0] < extent[1] ? extent[0] : extent[1]);
 }
 
 #endif

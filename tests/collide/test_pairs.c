@@ -30,17 +30,14 @@ static void add(Scene *scene, int32_t body, const Sample *sample) {
 static bool round_ended(const Sample *s) { return s->kind == KL_GEOM_SPHERE || s->kind == KL_GEOM_CAPSULE; }
 static bool polyhedral(const Sample *s) { return s->kind == KL_GEOM_BOX || s->kind == KL_GEOM_CONVEX; }
 
-// A mesh is stored by ODE in doubles but searched in single precision; hulls against round shapes, and
-// capsules against cylinders, go through an iteration that stops at 1e-6.
+// A mesh is stored by ODE in doubles but searched in single precision; cylinders against hulls and
+// capsules go through an iteration that stops at 1e-6.
 static double tolerance_of(const Sample *a, const Sample *b) {
     bool mesh = a->kind == KL_GEOM_MESH || b->kind == KL_GEOM_MESH;
-    bool hull = a->kind == KL_GEOM_CONVEX || b->kind == KL_GEOM_CONVEX;
-    bool capsule = a->kind == KL_GEOM_CAPSULE || b->kind == KL_GEOM_CAPSULE;
     bool cylinder = a->kind == KL_GEOM_CYLINDER || b->kind == KL_GEOM_CYLINDER;
-    if (capsule && cylinder) {
-        return 2e-6;
-    }
-    return mesh ? 2e-6 : hull && !(polyhedral(a) && polyhedral(b)) ? 2e-6 : 1e-12;
+    bool partner = a->kind == KL_GEOM_CONVEX || b->kind == KL_GEOM_CONVEX ||
+                   a->kind == KL_GEOM_CAPSULE || b->kind == KL_GEOM_CAPSULE;
+    return mesh || (cylinder && partner) ? 2e-6 : 1e-12;
 }
 
 static bool seen_before_touch(const Sample *a, const Sample *b) {
@@ -191,6 +188,70 @@ static void crossed_capsules_meet_between_their_axes(void **state) {
     scene_end(&scene);
 }
 
+static void sphere_touches_a_corner_along_the_diagonal(void **state) {
+    (void)state;
+    for (int hull = 0; hull < 2; hull++) {
+        Scene scene;
+        scene_begin(&scene, 0.02, 1e-6);
+        double diagonal = 1.0 / sqrt(3.0), gap = 0.01;
+        double along = (0.2 + gap) * diagonal;
+        scene_body(&scene, 0, 0, 0);
+        scene_body(&scene, 0.5 + along, 0.5 + along, 0.5 + along);
+        if (hull == 1) {
+            scene_geom(&scene, 0, KL_GEOM_CONVEX, 0, 0, 0, scene_box_mesh(&scene, 1, 1, 1));
+        } else {
+            scene_geom(&scene, 0, KL_GEOM_BOX, 1, 1, 1, -1);
+        }
+        scene_geom(&scene, 1, KL_GEOM_SPHERE, 0.2, 0, 0, -1);
+        scene_finish(&scene);
+        scene_find(&scene);
+        assert_int_equal(scene.count, 1);
+        assert_near(scene.contacts[0].gap, gap, 1e-14);
+        for (int k = 0; k < 3; k++) {
+            assert_near(scene.contacts[0].normal[k], diagonal, 1e-14);
+            assert_near(scene.contacts[0].position[k], 0.5 + 0.5 * gap * diagonal, 1e-14);
+        }
+        scene_end(&scene);
+    }
+}
+
+static void capsule_crosses_an_edge_at_one_point(void **state) {
+    (void)state;
+    Scene scene;
+    scene_begin(&scene, 0.02, 1e-6);
+    double diagonal = sqrt(0.5), distance = 0.1 - 0.003;
+    scene_body(&scene, 0, 0, 0);
+    scene_body(&scene, 0.5 + distance * diagonal, 0.1, 0.5 + distance * diagonal);
+    scene_turn(&scene, 1, 0, 1, 0, -0.7853981633974483);  // its axis falls outward, across the edge along y
+    scene_geom(&scene, 0, KL_GEOM_BOX, 1, 1, 1, -1);
+    scene_geom(&scene, 1, KL_GEOM_CAPSULE, 0.1, 1.0, 0, -1);
+    scene_finish(&scene);
+    scene_find(&scene);
+    assert_int_equal(scene.count, 1);
+    assert_near(scene.contacts[0].gap, -0.003, 1e-12);
+    const double normal[3] = {diagonal, 0.0, diagonal};
+    assert_near_array(scene.contacts[0].normal, normal, 3, 1e-12);
+    assert_near(scene.contacts[0].position[1], 0.1, 1e-12);
+    scene_end(&scene);
+}
+
+static void sunken_sphere_leaves_by_the_nearest_face(void **state) {
+    (void)state;
+    Scene scene;
+    scene_begin(&scene, 0.0, 1e-6);
+    scene_body(&scene, 0, 0, 0);
+    scene_body(&scene, 0.1, 0.0, 0.45);  // the centre 0.05 under the top
+    scene_geom(&scene, 0, KL_GEOM_BOX, 1, 1, 1, -1);
+    scene_geom(&scene, 1, KL_GEOM_SPHERE, 0.2, 0, 0, -1);
+    scene_finish(&scene);
+    scene_find(&scene);
+    assert_int_equal(scene.count, 1);
+    assert_near(scene.contacts[0].gap, -0.25, 1e-14);
+    assert_near(scene.contacts[0].normal[2], 1.0, 1e-14);
+    assert_near(scene.contacts[0].position[2], 0.375, 1e-14);
+    scene_end(&scene);
+}
+
 static void crossed_edges_of_boxes_meet_in_one_point(void **state) {
     (void)state;
     for (int hull = 0; hull < 2; hull++) {
@@ -295,6 +356,9 @@ int main(void) {
         cmocka_unit_test(sphere_touches_under_its_centre),
         cmocka_unit_test(spheres_meet_on_the_line_of_centres),
         cmocka_unit_test(crossed_capsules_meet_between_their_axes),
+        cmocka_unit_test(sphere_touches_a_corner_along_the_diagonal),
+        cmocka_unit_test(capsule_crosses_an_edge_at_one_point),
+        cmocka_unit_test(sunken_sphere_leaves_by_the_nearest_face),
         cmocka_unit_test(crossed_edges_of_boxes_meet_in_one_point),
         cmocka_unit_test(stacked_boxes_share_the_smaller_face),
         cmocka_unit_test(plane_contacts_are_exact_for_every_kind),
