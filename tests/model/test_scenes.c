@@ -160,6 +160,82 @@ static void a_scene_written_and_read_again_is_the_same_text(void **state) {
     }
 }
 
+// Everything that differs from its default at once.
+static void every_field_survives_a_round_trip(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"schema\": 1, \"id\": \"all\", \"title\": \"All \\u00e9 \\\" \\n\", \"text\": \"t\", \"surrogate\": true, \"dt\": 0.002,"
+        "\"gravity\": [0, 1, -0.1], \"neighbours_collide\": true, \"preset\": \"high-throughput\", \"solvers\": [\"nbgs\"],"
+        "\"settings\": {\"integrator\": \"moreau\", \"margin\": -1e-5, \"detection_distance\": 0.01, \"cull_distance\": 0.02,"
+        "  \"max_contacts\": 77, \"stabilization\": {\"joints\": 0.1, \"limits\": 0.2, \"contacts\": 0.3},"
+        "  \"softening\": {\"joints\": {\"d0\": 0.8, \"power\": 3}, \"contacts\": true}},"
+        "\"camera\": {\"position\": [1, 2, 3], \"target\": [0, 0.1, 0]},"
+        "\"meshes\": [{\"name\": \"m\", \"vertices\": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], \"triangles\": [[0, 2, 1], [0, 1, 3]]}],"
+        "\"references\": [{\"name\": \"r\", \"times\": [0, 0.1, 0.3], \"values\": [[0, 1], [2, 3], [0.1, 5]]},"
+        "  {\"name\": \"s\", \"loop\": true, \"step\": 0.1, \"values\": [0, 1, 0]}],"
+        "\"bodies\": [{\"name\": \"a\", \"mass\": 0.1, \"inertia\": [[1, 0.1, 0], [0.1, 1, 0.2], [0, 0.2, 1.1]], \"position\": [0.1, 0.2, 0.3],"
+        "  \"orientation\": {\"axis\": [1, 2, 3], \"angle\": 0.7}, \"twist\": [1, 2, 3, 4, 5, -0.0], \"geoms\": ["
+        "  {\"type\": \"convex\", \"mesh\": \"m\", \"friction\": 0.3, \"restitution\": 0.5, \"group\": 4, \"mask\": 6, \"color\": [0.1, 0.2, 0.3]},"
+        "  {\"type\": \"capsule\", \"size\": [0.1, 0.2], \"visual_only\": true, \"position\": [0, 0, 1]}]},"
+        "  {\"name\": \"b\", \"mass\": 3, \"inertia\": [1, 1, 1]}, {\"name\": \"c\", \"mass\": 3, \"inertia\": [1, 1, 1]}],"
+        "\"geoms\": [{\"type\": \"plane\", \"friction\": 0}],"
+        "\"joints\": [{\"name\": \"j\", \"type\": \"universal\", \"base\": \"a\", \"follower\": \"b\", \"position\": [0, 0, 1], \"axis\": [1, 1, 0],"
+        "  \"limits\": [[null, 1], [-2, null]], \"actuation\": \"pd-implicit\", \"kp\": [1, 2], \"ki\": 3, \"kd\": 4, \"effort_limit\": [5, null],"
+        "  \"armature\": 0.1, \"damping\": [0, 0.2], \"reference\": \"r\", \"target\": [0.1, 0.2]},"
+        "  {\"name\": \"k\", \"type\": \"revolute\", \"base\": \"world\", \"follower\": \"c\", \"base_frame\": {\"position\": [0, 0, 1]},"
+        "  \"limits\": [-1, 1], \"actuation\": \"pid\", \"reference\": \"s\"}],"
+        "\"exclude\": [[\"a\", \"c\"], [\"world\", \"b\"]], \"pairs\": [{\"geoms\": [\"a/0\", \"world/0\"], \"friction\": 0.2, \"restitution\": 0.9}],"
+        "\"events\": [{\"body\": \"highest\", \"start\": 1, \"end\": 2, \"force\": [1, 2, 3], \"force_to\": [3, 2, 1], \"torque\": [0, 0, 1],"
+        "  \"point\": [0.1, 0, 0]}],"
+        "\"runs\": [{\"id\": \"x\", \"title\": \"X\", \"text\": \"y\", \"duration\": 3, \"dt\": 0.004, \"settings\": {\"softening\": false},"
+        "  \"events\": [], \"bodies\": {\"b\": {\"mass\": 2, \"position\": [0, 1, 0], \"orientation\": [0, 1, 0, 0], \"twist\": [0, 0, 0, 0, 0, 1]}},"
+        "  \"actuated\": false, \"preset\": \"high-precision\", \"max_iterations\": 7, \"tolerance\": 1e-5}, {\"id\": \"z\"}]}";
+    KlScene *scene, *again;
+    char *first, *second;
+    size_t first_size, second_size;
+    assert_ok(kl_scene_parse(text, sizeof text - 1, "all.json", NULL, &scene));
+    assert_ok(kl_scene_write_json(scene, &first, &first_size));
+    assert_ok(kl_scene_parse(first, first_size, "written.json", NULL, &again));
+    assert_ok(kl_scene_write_json(again, &second, &second_size));
+    assert_string_equal(first, second);
+    const KlModel *a = kl_scene_model(scene), *b = kl_scene_model(again);
+    assert_memory_equal(&a->settings, &b->settings, sizeof a->settings);
+    for (int32_t i = 0; i < a->joint_count; i++) {  // from the kind to the end: no pointers
+        assert_memory_equal(&a->joints[i].kind, &b->joints[i].kind, sizeof(KlJointDef) - offsetof(KlJointDef, kind));
+    }
+    for (int32_t i = 0; i < a->geom_count; i++) {
+        assert_memory_equal(a->geoms[i].pose, b->geoms[i].pose, sizeof a->geoms[i].pose);
+        assert_near(a->geoms[i].friction, b->geoms[i].friction, 0.0);
+        assert_near(a->geoms[i].restitution, b->geoms[i].restitution, 0.0);
+        assert_int_equal(a->geoms[i].group, b->geoms[i].group);
+        assert_int_equal(a->geoms[i].mask, b->geoms[i].mask);
+        assert_int_equal(a->geoms[i].visual_only, b->geoms[i].visual_only);
+        assert_memory_equal(a->geoms[i].color, b->geoms[i].color, sizeof a->geoms[i].color);
+    }
+    assert_memory_equal(a->bodies[0].inertia, b->bodies[0].inertia, sizeof a->bodies[0].inertia);
+    assert_memory_equal(a->bodies[0].twist, b->bodies[0].twist, sizeof a->bodies[0].twist);
+    assert_memory_equal(kl_model_event(a, 0), kl_model_event(b, 0), sizeof(KlForceEvent));
+    assert_memory_equal(a->pairs, b->pairs, sizeof *a->pairs);
+    assert_int_equal(a->exclude_count, b->exclude_count);
+    const KlRunDef *x = kl_scene_run(scene, 0), *y = kl_scene_run(again, 0);
+    assert_memory_equal(&x->settings, &y->settings, sizeof x->settings);
+    assert_int_equal(x->max_iterations, y->max_iterations);
+    assert_near(x->tolerance, y->tolerance, 0.0);
+    assert_string_equal(kl_scene_title(again), "All \u00e9 \" \n");
+    KlModel *run_a, *run_b;
+    assert_ok(kl_scene_model_for_run(scene, 0, &run_a));
+    assert_ok(kl_scene_model_for_run(again, 0, &run_b));
+    assert_memory_equal(&run_a->bodies[1].mass, &run_b->bodies[1].mass, sizeof(KlBodyDef) - offsetof(KlBodyDef, mass));
+    assert_int_equal(run_b->joints[0].actuation, KL_ACTUATION_PASSIVE);
+    assert_int_equal(run_b->event_count, 0);
+    kl_model_destroy(run_a);
+    kl_model_destroy(run_b);
+    kl_free(first);
+    kl_free(second);
+    kl_scene_destroy(scene);
+    kl_scene_destroy(again);
+}
+
 static void the_four_bar_is_a_square_of_tenth_metre_links(void **state) {
     (void)state;
     KlScene *scene = load_scene("fourbar_free");
@@ -205,6 +281,7 @@ int main(void) {
         cmocka_unit_test(every_joint_is_closed_at_the_start_pose),
         cmocka_unit_test(every_run_of_every_scene_gives_a_model),
         cmocka_unit_test(a_scene_written_and_read_again_is_the_same_text),
+        cmocka_unit_test(every_field_survives_a_round_trip),
         cmocka_unit_test(the_four_bar_is_a_square_of_tenth_metre_links),
         cmocka_unit_test(a_run_with_a_heavy_link_scales_its_inertia),
     };
