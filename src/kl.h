@@ -574,7 +574,8 @@ KlSolver *kl_sim_solver(KlSim *sim);
 void kl_sim_set_trace(KlSim *sim, KlTrace *trace);  // filled by each solve, the caller's; NULL = off
 
 // One whole step: predict, collide, assemble, solve, react, integrate, measure.
-// KL_ERR_DIVERGED leaves the state before the step; KL_ERR_LIMIT tells the contacts needed.
+// KL_ERR_DIVERGED (the solver's outcome, or a motion that is not finite) leaves the state before the step;
+// KL_ERR_LIMIT tells the contacts needed. Any other outcome of the solver is stepped with.
 KlStatus kl_sim_step(KlSim *sim);
 // The same in two halves around the dual problem: begin builds kl_sim_problem, the caller solves it
 // any way it likes, end applies lambda (dim) and integrates.

@@ -45,6 +45,11 @@ static void take_reactions(KlSim *sim, const double *lambda) {
 
 KlStatus kl_stage_solve(KlSim *sim) {
     KL_TRY(kl_solver_solve(sim->solver, sim->problem, sim->trace, &sim->solution));
+    if (sim->solution.outcome == KL_OUTCOME_DIVERGED) {
+        return kl_fail(KL_ERR_DIVERGED, "step %lld: solver '%s' diverged after %d iterations; the state before the "
+                       "step is kept", (long long)sim->now.step, kl_solver_info(sim->solver)->id,
+                       (int)sim->solution.iterations);
+    }
     take_reactions(sim, sim->solution.lambda);
     return KL_OK;
 }
