@@ -463,6 +463,38 @@ static void a_wrench_lasts_one_step(void **state) {
     world_free(&w);
 }
 
+// A ramp on the highest body at a point off its centre: force and moment (R p) x f of the step's start.
+static void an_event_pushes_at_its_point_and_ramps(void **state) {
+    (void)state;
+    World w = world_new();
+    double low[7], high[7], quarter[3] = {0, 0, 1.5707963267948966};
+    rotation_pose(0, 0, 0, NULL, low);
+    rotation_pose(0, 0, 1, quarter, high);
+    memset(w.settings.gravity, 0, sizeof w.settings.gravity);
+    world_box(&w, 1.0, 0.1, 0.1, 0.1, low, NULL);
+    world_box(&w, 2.0, 0.1, 0.1, 0.1, high, NULL);
+    KlForceEvent event;
+    kl_default_force_event(&event);
+    event.body = KL_BODY_HIGHEST;
+    event.start = 2e-3;
+    event.end = 6e-3;
+    event.from[2] = 4.0;
+    event.to[2] = 8.0;
+    event.point[0] = 0.05;  // +y in the world
+    assert_ok(kl_builder_add_event(w.builder, &event));
+    world_start(&w, "admm-ncp-fp");
+    world_run(&w, 2e-3);
+    assert_near(world_twist(&w, 1)[2], 0.0, 0.0);
+    world_run(&w, 4e-3);
+    double impulse = dt * (4.0 + 5.0 + 6.0 + 7.0);
+    assert_near(world_twist(&w, 1)[2], impulse / 2.0, 1e-15);
+    assert_near(world_twist(&w, 1)[3], 0.05 * impulse / (2.0 * 0.01 / 6.0), 1e-5);  // it turns a little meanwhile
+    world_run(&w, 2e-3);
+    assert_near(world_twist(&w, 1)[2], impulse / 2.0, 1e-15);
+    assert_near(world_twist(&w, 0)[2], 0.0, 0.0);
+    world_free(&w);
+}
+
 static void open_loops_close_with_small_moves(void **state) {
     (void)state;
     World w = busy_world("admm-ncp-fp");
@@ -526,6 +558,7 @@ int main(void) {
         cmocka_unit_test(a_diverged_step_leaves_the_state_before_it),
         cmocka_unit_test(input_out_of_range_is_refused),
         cmocka_unit_test(a_wrench_lasts_one_step),
+        cmocka_unit_test(an_event_pushes_at_its_point_and_ramps),
         cmocka_unit_test(open_loops_close_with_small_moves),
         cmocka_unit_test(metrics_and_fields_are_found_by_name),
     };
