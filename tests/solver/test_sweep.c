@@ -112,10 +112,42 @@ static void auto_chooses_by_size(void **state) {
     kl_problem_destroy(p);
 }
 
+// Eight rows of rank five in one block: the exact block solution stops all of them in one iteration.
+static void redundant_joint_rows_close_in_one_iteration(void **state) {
+    (void)state;
+    KlRng rng = {8};
+    for (int trial = 0; trial < 100; trial++) {
+        double j[8 * 5], d[64] = {0}, v_f[8] = {0}, u[5];
+        fill_random(&rng, j, 40);
+        fill_random(&rng, u, 5);
+        for (int r = 0; r < 8; r++) {
+            for (int k = 0; k < 5; k++) {
+                v_f[r] += j[5 * r + k] * u[k];
+                for (int c = 0; c < 8; c++) {
+                    d[8 * r + c] += j[5 * r + k] * j[5 * c + k];
+                }
+            }
+        }
+        KlProblem *p;
+        KlSolver *s;
+        KlSolution solution;
+        assert_ok(kl_problem_from_dense(8, 0, 0, d, v_f, NULL, 1e-3, &p));
+        assert_ok(kl_solver_create("pgs-ncp", &s));
+        assert_ok(kl_solver_set(s, "max_iterations", 1));
+        assert_ok(kl_solver_solve(s, p, NULL, &solution));
+        for (int r = 0; r < 8; r++) {
+            assert_near(solution.velocity[r], 0.0, 1e-9);  // five random rows may be nearly dependent
+        }
+        kl_solver_destroy(s);
+        kl_problem_destroy(p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(body_space_sweeps_follow_the_dense_ones),
         cmocka_unit_test(auto_chooses_by_size),
+        cmocka_unit_test(redundant_joint_rows_close_in_one_iteration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
