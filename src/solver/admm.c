@@ -10,6 +10,7 @@
 #include "dual/delassus.h"
 #include "dual/desaxce.h"
 #include "math/llt.h"
+#include "math/power.h"
 
 void kl_admm_reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     (void)param;
@@ -106,6 +107,8 @@ static void start_variables(KlRun *run) {
 KlStatus kl_admm_begin(KlRun *run, const KlAdmmOptions *options) {
     KlAdmm *a = run->state;
     a->options = *options;
+    a->stride = 1.0;
+    a->direction = 0;
     kl_admm_load(run);
     start_variables(run);
     factor(run, options->rho);
@@ -175,12 +178,24 @@ KlAdmmBalance kl_admm_balance(const KlRun *run, double alpha, int32_t period) {
                                               : KL_BALANCED;
 }
 
+// A penalty that goes up and down for ever keeps the iteration from converging: shorter steps after
+// every turn leave it a limit.
+static double settled(KlAdmm *a, double rho) {
+    if (rho == a->rho) {
+        return rho;
+    }
+    int32_t direction = rho > a->rho ? 1 : -1;
+    a->stride *= direction == -a->direction ? a->options.settle : 1.0;
+    a->direction = direction;
+    return a->stride == 1.0 ? rho : a->rho * kl_pow(rho / a->rho, a->stride);
+}
+
 static void adapt_penalty(KlRun *run) {
     KlAdmm *a = run->state;
     if (a->options.adapt == NULL) {
         return;
     }
-    double rho = a->options.adapt(run, a->rho), used = a->rho;
+    double used = a->rho, rho = settled(a, a->options.adapt(run, used));
     if (rho != used) {
         factor(run, rho);
     }

@@ -28,11 +28,18 @@ enum { KL_PARAM_RHO = KL_COMMON_PARAM_COUNT, KL_PARAM_ADMM_OMEGA, KL_ADMM_PARAM_
      "is 1.",                                                                                      \
      KL_PARAM_INT, 1.0, 1.0, 1000.0, true, NULL}
 
+#define KL_ADMM_SETTLE_PARAM                                                                       \
+    {"settle", "Settling", "",                                                                     \
+     "Each time rho turns round, its steps shrink to this power, so that rho comes to rest and the "\
+     "iteration converges as with a fixed one. 1 is the paper's rule, which can cycle.",           \
+     KL_PARAM_REAL, 0.8, 0.0, 1.0, false, NULL}
+
 // What a solver adds to the scheme, read from its own parameters at begin.
 typedef struct KlAdmmOptions {
     double rho, eta, omega;
     bool de_saxce;                              // s = Gamma(z): NCP; else CCP
     double (*adapt)(const KlRun *run, double rho);  // rho of the next iteration; NULL keeps it
+    double settle;                              // see KL_ADMM_SETTLE_PARAM
 } KlAdmmOptions;
 
 typedef struct KlAdmm {
@@ -43,6 +50,8 @@ typedef struct KlAdmm {
     double *x_tilde;   // (dim) x before over-relaxation
     double *y_new;     // (dim)
     double rho;        // of the next iteration
+    double stride;     // exponent on the factors of rho, 1 until rho turns round
+    int32_t direction; // of the last change of rho: 1, -1, or 0 before the first
 } KlAdmm;
 
 void kl_admm_reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena);

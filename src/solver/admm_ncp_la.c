@@ -2,7 +2,7 @@
 // of each other (paper, eq. linear-penalty-adaptation; tau_dec divides).
 #include "solver/admm.h"
 
-enum { ETA = KL_ADMM_PARAM_COUNT, ALPHA, TAU_INC, TAU_DEC, PERIOD };
+enum { ETA = KL_ADMM_PARAM_COUNT, ALPHA, TAU_INC, TAU_DEC, PERIOD, SETTLE };
 
 static const KlParam params[] = {
     KL_ADMM_PARAMS,
@@ -14,6 +14,7 @@ static const KlParam params[] = {
     {"tau_dec", "Decrease", "", "Divisor of rho when the dual residual is the larger.", KL_PARAM_REAL,
      1.5, 1.0, 100.0, false, NULL},
     KL_ADMM_PERIOD_PARAM,
+    KL_ADMM_SETTLE_PARAM,
 };
 
 static double adapt(const KlRun *run, double rho) {
@@ -29,7 +30,8 @@ static KlStatus begin(KlRun *run) {
                              .eta = kl_param(run, ETA),
                              .omega = kl_param(run, KL_PARAM_ADMM_OMEGA),
                              .de_saxce = true,
-                             .adapt = adapt};
+                             .adapt = adapt,
+                             .settle = kl_param(run, SETTLE)};
     return kl_admm_begin(run, &options);
 }
 

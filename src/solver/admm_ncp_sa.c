@@ -1,12 +1,13 @@
 // ADMM-NCP-SA: proximal ADMM whose penalty starts from the spectrum of D and moves by powers of its
 // condition number (paper, eq. spectral-penalty-adaptation; Carpentier). L is a power iteration's
-// estimate, m = eta, kappa = L / m.
+// estimate, m = eta, kappa = L / m. The exponent stays in [-1/2, 1/2], which is rho in [m, L]: beyond the
+// spectrum rho only worsens the conditioning, and where one residual cannot fall it would run away.
 #include "math/power.h"
 #include "solver/admm.h"
 
 #include <math.h>
 
-enum { ETA = KL_ADMM_PARAM_COUNT, ALPHA, TAU_0, TAU, PERIOD };
+enum { ETA = KL_ADMM_PARAM_COUNT, ALPHA, TAU_0, TAU, PERIOD, SETTLE };
 
 static const KlParam params[] = {
     KL_ADMM_PARAMS,
@@ -18,20 +19,28 @@ static const KlParam params[] = {
     {"tau", "Step exponent", "", "rho moves by kappa^tau or kappa^-tau.", KL_PARAM_REAL, 0.05, 0.0, 0.5,
      false, NULL},
     KL_ADMM_PERIOD_PARAM,
+    KL_ADMM_SETTLE_PARAM,
 };
 
 typedef struct Spectral {
     KlAdmm admm;  // first: the scheme sees its own state
     double factor;  // kappa^tau
+    double least, most;  // of rho
 } Spectral;
 
-static double adapt(const KlRun *run, double rho) {
+static double next_penalty(const KlRun *run, double rho) {
     const Spectral *s = run->state;
     switch (kl_admm_balance(run, kl_param(run, ALPHA), kl_param_int(run, PERIOD))) {
     case KL_PRIMAL_LAGS: return rho * s->factor;
     case KL_DUAL_LAGS: return rho / s->factor;
     default: return rho;
     }
+}
+
+static double adapt(const KlRun *run, double rho) {
+    const Spectral *s = run->state;
+    double next = next_penalty(run, rho);
+    return next < s->least ? s->least : next > s->most ? s->most : next;
 }
 
 static KlStatus begin(KlRun *run) {
@@ -41,12 +50,15 @@ static KlStatus begin(KlRun *run) {
     double largest = kl_admm_eigen_max(run);
     double kappa = largest > eta ? largest / eta : 1.0;
     s->factor = kl_pow(kappa, kl_param(run, TAU));
+    s->least = kl_param(run, KL_PARAM_RHO) * eta;
+    s->most = kappa * s->least;
     KlAdmmOptions options = {
         .rho = kl_param(run, KL_PARAM_RHO) * sqrt(kappa) * eta * kl_pow(kappa, kl_param(run, TAU_0)),
         .eta = eta,
         .omega = kl_param(run, KL_PARAM_ADMM_OMEGA),
         .de_saxce = true,
-        .adapt = adapt};
+        .adapt = adapt,
+        .settle = kl_param(run, SETTLE)};
     return kl_admm_begin(run, &options);
 }
 

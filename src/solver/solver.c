@@ -5,7 +5,8 @@
 //   converged       the method's stop test holds.
 //   max-iterations  the iteration limit was reached (or the caller finished early).
 //   diverged        an iterate or residual is not finite, a factorization failed, or a residual grew
-//                   DIVERGED_GROWTH times past the first one and |v_f|.
+//                   DIVERGED_GROWTH times past the first one and |v_f|. The solution is then the best
+//                   iterate there was.
 //   stagnated       for STAGNATED_WINDOW iterations in a row lambda moved by less than
 //                   STAGNATED_MOTION of its size and no iteration bettered the best residual: the
 //                   iterates are at rounding level and further iterations cannot help. A method that
@@ -44,6 +45,7 @@ struct KlSolver {
     bool laid_out;
     KlWarmMemory memory;
     double *lambda, *velocity, *previous, *scratch;  // (capacity.dim)
+    double *best_lambda;  // (capacity.dim) iterate of the smallest residual: what a diverged solve gives
 
     KlRun run;
     KlTrace *trace;
@@ -296,6 +298,7 @@ static void lay_out(KlSolver *s, KlArena *arena) {
     s->velocity = KL_ARENA_ARRAY(arena, double, dim);
     s->previous = KL_ARENA_ARRAY(arena, double, dim);
     s->scratch = KL_ARENA_ARRAY(arena, double, dim);
+    s->best_lambda = KL_ARENA_ARRAY(arena, double, dim);
     release_state(s);
     memset(s->state, 0, s->method->state_size);
     if (s->method->reserve != NULL) {
@@ -386,17 +389,30 @@ static bool diverged(KlSolver *s, bool finite_lambda) {
     return size > DIVERGED_GROWTH * s->reference;
 }
 
-static bool stagnated(KlSolver *s, bool at_rest) {
+// True when the iterate is the best so far, which is then kept.
+static bool keep_best(KlSolver *s) {
     double residual = max2(max2(s->run.primal, s->run.dual), s->run.complementarity);
-    bool better = residual < s->best;
-    s->best = better ? residual : s->best;
+    if (!(residual < s->best)) {
+        return false;
+    }
+    s->best = residual;
+    memcpy(s->best_lambda, s->lambda, (size_t)s->run.problem->dim * sizeof *s->lambda);
+    return true;
+}
+
+static bool stagnated(KlSolver *s, bool at_rest) {
+    bool better = keep_best(s);
     s->still = at_rest && !better ? s->still + 1 : 0;
     return s->still >= STAGNATED_WINDOW;
 }
 
+// A diverged solve gives the best iterate it had, the first guess if none was finite.
 static void stop(KlSolver *s, KlOutcome outcome) {
     s->done = true;
     s->outcome = outcome;
+    if (outcome == KL_OUTCOME_DIVERGED) {
+        memcpy(s->lambda, s->best_lambda, (size_t)s->run.problem->dim * sizeof *s->lambda);
+    }
 }
 
 static void judge(KlSolver *s) {
@@ -456,6 +472,7 @@ static KlStatus start(KlSolver *s, const KlProblem *problem) {
     }
     s->reference = max2(max_abs(problem->free_velocity, problem->dim), DBL_MIN);
     s->best = INFINITY;
+    memcpy(s->best_lambda, s->lambda, (size_t)problem->dim * sizeof *s->lambda);
     KL_TRY(s->method->begin(&s->run));
     if (s->run.broken) {
         stop(s, KL_OUTCOME_DIVERGED);

@@ -108,6 +108,23 @@ static void loops_of_public_mechanisms_close(void **state) {
     }
 }
 
+// A base that is fixed to the world overlaps the links on it: it must not count as the world they collide with.
+static void a_fixed_base_does_not_push_its_own_mechanism(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof mechanisms / sizeof mechanisms[0]; i++) {
+        Import import;
+        KlSim *sim;
+        KlAssembly assembly;
+        import_public(mechanisms[i].name, &import);
+        assert_ok(kl_scene_close_loops(import.scene, 1e-12, &assembly));
+        assert_ok(kl_sim_create(kl_scene_model(import.scene), &sim));
+        assert_ok(kl_sim_begin_step(sim));
+        assert_int_equal(kl_sim_problem(sim)->contact_count, 0);
+        kl_sim_destroy(sim);
+        destroy(&import);
+    }
+}
+
 static void import_tells_of_names_that_do_not_match(void **state) {
     (void)state;
     Import import;
@@ -303,6 +320,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_mechanisms_have_the_counts_of_their_files),
         cmocka_unit_test(loops_of_public_mechanisms_close),
+        cmocka_unit_test(a_fixed_base_does_not_push_its_own_mechanism),
         cmocka_unit_test(import_tells_of_names_that_do_not_match),
         cmocka_unit_test(fixed_links_merge_with_the_parallel_axis_theorem),
         cmocka_unit_test(a_chain_of_three_revolutes_through_massless_links_is_one_joint),

@@ -145,7 +145,8 @@ static KlStatus emit_geom(Emitter *emitter, int32_t index) {
     def.body = emitter->body_of[geom->link];
     in_body(emitter, geom->link, geom->def.pose, def.pose);
     if (mechanism->default_masks) {
-        bool world = def.body < 0;
+        // A base that is fixed to the world is still a part of the mechanism, which overlaps its neighbours.
+        bool world = strcmp(mechanism->links[geom->link].name, "world") == 0;
         def.group = world ? GROUP_WORLD : GROUP_MECHANISM;
         def.mask = mechanism->options->self_collision || world ? GROUP_WORLD | GROUP_MECHANISM : GROUP_WORLD;
     } else {
