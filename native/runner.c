@@ -260,6 +260,21 @@ static KlStatus make_sim(const CliArgs *args, const RunPlan *plan, int32_t kind,
     return solver_apply(args, &plan->defaults, kl_sim_solver(*sim));
 }
 
+// The force that a plane's friction just holds, times plan->push, on the first body.
+static KlStatus apply_push(const RunPlan *plan, KlSim *sim) {
+    KlModelInfo info;
+    kl_model_info(plan->model, &info);
+    double friction = 0.0;
+    for (int32_t g = info.geoms - 1; g >= 0; g--) {
+        const KlGeomDef *geom = kl_model_geom(plan->model, g);
+        friction = geom->body == 0 && !geom->visual_only ? geom->friction : friction;
+    }
+    const double *gravity = kl_model_settings(plan->model)->gravity;
+    double weight = info.total_mass * sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
+    const double wrench[6] = {plan->push * friction * weight, 0.0, 0.0, 0.0, 0.0, 0.0};
+    return kl_sim_apply_wrench(sim, 0, wrench);
+}
+
 KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const RunWatcher *watcher,
                  CliProgress *progress, double *progress_done, RunStats *stats) {
     KlSim *sim = NULL;
@@ -272,7 +287,8 @@ KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const R
             break;
         }
         double start = kl_clock();
-        KlStatus step = kl_sim_step(sim);
+        KlStatus step = plan->push != 0.0 ? apply_push(plan, sim) : KL_OK;
+        step = step == KL_OK ? kl_sim_step(sim) : step;
         stats->total += kl_clock() - start;
         if (step != KL_OK) {
             note_failure(stats, step);

@@ -24,6 +24,7 @@ typedef struct RunPlan {
     int64_t steps;
     SolverDefaults defaults;
     SolverChoice choice;
+    double push;      // of the first body along x in every step: times mu m_total g, 0 = none
     int64_t expected_step;           // 0 = nothing is expected
     uint64_t expected[MAX_CHOSEN];   // state hash of each solver at that step, 0 = any
 } RunPlan;

@@ -1,0 +1,142 @@
+// kinloop import: a URDF or MJCF model as a scene of ours.
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "output.h"
+
+static const CliOption options[] = {
+    {"output", 'o', CLI_TEXT, "FILE", "the scene to write (default: standard output)", 0, 0, "file"},
+    {"loops", 0, CLI_TEXT, "FILE", "loop closures of a URDF (default: robot.yaml beside it)", 0, 0, "file"},
+    {"base", 0, CLI_TEXT, "KIND", "how the model is held", 0, 0, "auto|fixed|free"},
+    {"motors", 0, CLI_TEXT, "KIND", "driven joints hold the start pose, take efforts, or are passive", 0, 0,
+     "hold|force|passive"},
+    {"keep-fixed", 0, CLI_FLAG, NULL, "keep fixed joints instead of merging their links", 0, 0, NULL},
+    {"self-collision", 0, CLI_FLAG, NULL, "let the model collide with itself", 0, 0, NULL},
+    {"mesh-collision", 0, CLI_FLAG, NULL, "collide meshes as they are, not their convex hulls", 0, 0, NULL},
+    {"ground", 0, CLI_FLAG, NULL, "add a plane just below the model", 0, 0, NULL},
+    {"density", 0, CLI_REAL, "KG/M3", "for inertia from geometry (1000)", 1e-9, 1e9, NULL},
+    {"placeholder-mass", 0, CLI_REAL, "KG", "given to moving links without mass (1e-3)", 1e-12, 1e9, NULL},
+    {"tolerance", 0, CLI_REAL, "EPS", "to which loops are closed (1e-10)", 1e-15, 1, NULL},
+    CLI_OPTION_FORCE,
+    CLI_COMMON,
+};
+
+// Place of a word in "a|b|c", as the enumerations have them.
+static int choice_of(const CliArgs *args, const char *option, const char *words) {
+    const char *chosen = cli_text(args, option, NULL);
+    int place = 0;
+    for (const char *word = words; chosen != NULL && word != NULL; place++) {
+        size_t length = strcspn(word, "|");
+        if (strlen(chosen) == length && strncmp(word, chosen, length) == 0) {
+            return place;
+        }
+        word = word[length] == '|' ? word + length + 1 : NULL;
+    }
+    return 0;
+}
+
+static void read_options(const CliArgs *args, KlImportOptions *chosen) {
+    kl_default_import_options(chosen);
+    chosen->loops = cli_text(args, "loops", NULL);
+    chosen->base = (KlImportBase)choice_of(args, "base", "auto|fixed|free");
+    chosen->motors = (KlImportMotors)choice_of(args, "motors", "hold|force|passive");
+    chosen->keep_fixed = cli_has(args, "keep-fixed");
+    chosen->self_collision = cli_has(args, "self-collision");
+    chosen->mesh_collision = cli_has(args, "mesh-collision");
+    chosen->ground = cli_has(args, "ground");
+    chosen->density = cli_real(args, "density", chosen->density);
+    chosen->placeholder_mass = cli_real(args, "placeholder-mass", chosen->placeholder_mass);
+}
+
+static json_t *notes_json(const KlImportReport *report) {
+    json_t *notes = json_array();
+    for (int32_t i = 0; i < kl_import_note_count(report); i++) {
+        const KlImportNote *note = kl_import_note(report, i);
+        json_array_append_new(notes, json_pack("{s:s, s:i, s:s, s:s, s:b}", "file", note->file, "line", (int)note->line,
+                                               "element", note->element, "text", note->text, "lost", (int)note->lost));
+    }
+    return notes;
+}
+
+static void tell(const CliArgs *args, const KlScene *scene, const KlImportReport *report, const KlAssembly *assembly) {
+    KlModelInfo info;
+    kl_model_info(kl_scene_model(scene), &info);
+    for (int32_t i = 0; i < kl_import_note_count(report); i++) {
+        const KlImportNote *note = kl_import_note(report, i);
+        cli_note(args, "%s:%d: %s: %s%s", note->file, (int)note->line, note->element, note->lost ? "LOST: " : "",
+                 note->text);
+    }
+    cli_note(args, "%d bodies, %d joints, %d joint rows, %d loops closed from %.2g to %.2g, mobility %d", (int)info.bodies,
+             (int)info.joints, (int)info.joint_rows, (int)info.loops, assembly->residual_before,
+             assembly->residual_after, (int)assembly->mobility);
+    if (cli_has(args, "json")) {
+        cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:i, s:o}", "scene", kl_scene_id(scene), "bodies",
+                                 (int)info.bodies, "joints", (int)info.joints, "joint_rows", (int)info.joint_rows,
+                                 "loops", (int)info.loops, "residual_before", cli_json_real(assembly->residual_before),
+                                 "residual_after", cli_json_real(assembly->residual_after), "mobility",
+                                 (int)assembly->mobility, "notes", notes_json(report)));
+    }
+}
+
+static KlStatus write_scene(const CliArgs *args, const KlScene *scene) {
+    char *text = NULL;
+    size_t size;
+    CliOutput output;
+    const char *path = cli_text(args, "output", cli_has(args, "json") ? NULL : "-");
+    if (path == NULL) {
+        return KL_OK;  // --json without -o: the report alone
+    }
+    KL_TRY(kl_scene_write_json(scene, &text, &size));
+    KlStatus status = cli_output_open(&output, path, cli_has(args, "force"));
+    if (status == KL_OK) {
+        fwrite(text, 1, size, output.file);
+        status = cli_output_commit(&output);
+    }
+    kl_free(text);
+    return status;
+}
+
+static int run(const CliArgs *args) {
+    KlImportOptions chosen;
+    KlScene *scene = NULL;
+    KlImportReport *report = NULL;
+    KlAssembly assembly = {0};
+    read_options(args, &chosen);
+    KlStatus status = kl_import(cli_operand(args, 0), kl_files_disk(), &chosen, &scene, &report);
+    int code = CLI_EXIT_OK;
+    if (status != KL_OK) {
+        code = cli_report_as(args, CLI_EXIT_INPUT);
+    } else {
+        status = kl_scene_close_loops(scene, cli_real(args, "tolerance", 1e-10), &assembly);
+        if (status != KL_OK) {  // the scene is still of use: say so and write it open
+            cli_note(args, "loops stay open: %s", kl_last_error()->message);
+        }
+        status = write_scene(args, scene);
+        if (status == KL_OK) {
+            tell(args, scene, report, &assembly);
+        }
+        code = status == KL_OK ? CLI_EXIT_OK : cli_report(args);
+    }
+    kl_import_report_destroy(report);
+    kl_scene_destroy(scene);
+    return code;
+}
+
+const CliCommand cmd_import = {
+    .name = "import",
+    .operands = "MODEL.urdf|MODEL.xml",
+    .summary = "a URDF or MJCF model as a scene",
+    .text = "Reads the model with its meshes and, for URDF, the loop closures of robot.yaml; closes the loops of the "
+            "start pose; writes a scene. Everything that was changed, assumed or could not be carried over is told "
+            "with file, line and element.",
+    .options = options,
+    .examples = {"kinloop import tests/data/models/robot_delta/robot.urdf -o delta.json && kinloop run delta.json",
+                 "a delta robot with its three loops, then simulated",
+                 "kinloop import arm.xml --motors force --ground -o arm.json --json",
+                 "an MJCF model on a plane; the report as JSON"},
+    .min_operands = 1,
+    .max_operands = 1,
+    .complete = "file",
+    .run = run,
+};
