@@ -1,5 +1,6 @@
-// The builder: takes definitions one by one, checks each as it comes, and freezes them into a model.
-// A fault is reported with the element and field, e.g. `bodies[3].mass: must be > 0 (got -1)`.
+// The builder: takes definitions one by one, checks each as it comes, and freezes them into a
+// model. A fault is reported with the element and field, e.g. `bodies[3].mass: must be > 0 (got
+// -1)`.
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,9 +14,9 @@
 #include "model/model.h"
 
 enum {
-    MAX_ELEMENTS = 100000,        // bodies, joints, geoms, meshes, references, events, pairs
-    MAX_MESH_SIZE = 2000000,      // vertices or triangles of one mesh
-    MAX_SAMPLES = 1000000,        // of one reference
+    MAX_ELEMENTS = 100000,    // bodies, joints, geoms, meshes, references, events, pairs
+    MAX_MESH_SIZE = 2000000,  // vertices or triangles of one mesh
+    MAX_SAMPLES = 1000000,    // of one reference
     MAX_NAME = 200,
     MAX_CONTACTS = 100000,
 };
@@ -78,8 +79,8 @@ static KlStatus check_name(Element element, const char *name, const KlNames *nam
     }
     int32_t other = kl_names_find(names, name);
     if (other >= 0) {
-        return fault(element, "name", "\"%.60s\" is taken by %s[%d]; names must be unique", name, element.list,
-                     (int)other);
+        return fault(element, "name", "\"%.60s\" is taken by %s[%d]; names must be unique", name,
+                     element.list, (int)other);
     }
     return KL_OK;
 }
@@ -90,10 +91,13 @@ static KlStatus check_pose(Element element, const char *field, double pose[7]) {
     const double *q = pose + 3;
     double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
     if (!(fabs(sqrt(square) - 1.0) <= 1e-6)) {  // six digits, as people write quaternions
-        return fault(element, field, "orientation must be a unit quaternion (w, x, y, z) to 1e-6 (its norm is %.9g)",
-                     sqrt(square));
+        return fault(
+            element, field,
+            "orientation must be a unit quaternion (w, x, y, z) to 1e-6 (its norm is %.9g)",
+            sqrt(square));
     }
-    if (fabs(square - 1.0) > 1.8e-15) {  // 8 eps: a normalised quaternion stays as it is, bit for bit
+    if (fabs(square - 1.0) >
+        1.8e-15) {  // 8 eps: a normalised quaternion stays as it is, bit for bit
         kl_quat_normalize(pose + 3);
     }
     return KL_OK;
@@ -121,7 +125,7 @@ static KlStatus grow(void **array, int32_t *capacity, int32_t count, size_t size
     return KL_OK;
 }
 
-#define GROW(builder, array, count, capacity) \
+#define GROW(builder, array, count, capacity)                                              \
     grow((void **)&(builder)->model->array, &(builder)->capacity, (builder)->model->count, \
          sizeof *(builder)->model->array)
 
@@ -153,7 +157,7 @@ KlStatus kl_builder_create(KlBuilder **builder) {
 }
 
 static void free_lists(KlModel *model) {
-    void *lists[] = {model->bodies, model->joints, model->geoms,    model->meshes,
+    void *lists[] = {model->bodies,     model->joints, model->geoms,    model->meshes,
                      model->references, model->events, model->excludes, model->pairs};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         kl_free(lists[i]);
@@ -172,7 +176,9 @@ void kl_builder_destroy(KlBuilder *builder) {
 }
 
 static KlStatus check_open(const KlBuilder *builder) {
-    return builder->model != NULL ? KL_OK : kl_fail(KL_ERR_ARGUMENT, "this builder has already been finished");
+    return builder->model != NULL
+               ? KL_OK
+               : kl_fail(KL_ERR_ARGUMENT, "this builder has already been finished");
 }
 
 const KlModel *kl_builder_model(const KlBuilder *builder) { return builder->model; }
@@ -188,8 +194,10 @@ static KlStatus check_inertia(Element element, double inertia[9]) {
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = i + 1; j < 3; j++) {
             double *upper = &inertia[3 * i + j], *lower = &inertia[3 * j + i];
-            if (fabs(*upper - *lower) > 1e-9 * largest) {  // printed with ten digits, it is still symmetric
-                return fault(element, "inertia", "must be symmetric (entries (%d,%d) and (%d,%d) are %g and %g)",
+            if (fabs(*upper - *lower) >
+                1e-9 * largest) {  // printed with ten digits, it is still symmetric
+                return fault(element, "inertia",
+                             "must be symmetric (entries (%d,%d) and (%d,%d) are %g and %g)",
                              (int)i, (int)j, (int)j, (int)i, *upper, *lower);
             }
             *upper = *lower = *upper == *lower ? *upper : 0.5 * (*upper + *lower);
@@ -197,12 +205,16 @@ static KlStatus check_inertia(Element element, double inertia[9]) {
     }
     kl_principal_moments(inertia, moments);
     if (!(moments[0] > 0.0)) {
-        return fault(element, "inertia", "must be positive definite (principal moments %g, %g, %g kg m^2)", moments[0],
+        return fault(element, "inertia",
+                     "must be positive definite (principal moments %g, %g, %g kg m^2)", moments[0],
                      moments[1], moments[2]);
     }
-    if (moments[0] + moments[1] < moments[2] * (1.0 - 1e-6)) {  // six digits again: thin rods lie on the border
-        return fault(element, "inertia", "principal moments %g, %g, %g kg m^2 break the triangle inequality: no body "
-                     "has them", moments[0], moments[1], moments[2]);
+    if (moments[0] + moments[1] <
+        moments[2] * (1.0 - 1e-6)) {  // six digits again: thin rods lie on the border
+        return fault(element, "inertia",
+                     "principal moments %g, %g, %g kg m^2 break the triangle inequality: no body "
+                     "has them",
+                     moments[0], moments[1], moments[2]);
     }
     return KL_OK;
 }
@@ -234,12 +246,13 @@ KlStatus kl_builder_add_body(KlBuilder *builder, const KlBodyDef *def, int32_t *
 
 static KlStatus check_joint_bodies(const KlModel *model, Element element, const KlJointDef *joint) {
     if (joint->base < -1 || joint->base >= model->body_count) {
-        return fault(element, "base", "body %d does not exist (-1 is the world, bodies are 0 to %d)", (int)joint->base,
-                     (int)model->body_count - 1);
+        return fault(element, "base",
+                     "body %d does not exist (-1 is the world, bodies are 0 to %d)",
+                     (int)joint->base, (int)model->body_count - 1);
     }
     if (joint->follower < 0 || joint->follower >= model->body_count) {
-        return fault(element, "follower", "body %d does not exist (bodies are 0 to %d)", (int)joint->follower,
-                     (int)model->body_count - 1);
+        return fault(element, "follower", "body %d does not exist (bodies are 0 to %d)",
+                     (int)joint->follower, (int)model->body_count - 1);
     }
     if (joint->base == joint->follower) {
         return fault(element, "follower", "a joint needs two different bodies (both are \"%.60s\")",
@@ -251,32 +264,40 @@ static KlStatus check_joint_bodies(const KlModel *model, Element element, const 
 static KlStatus check_joint_limits(Element element, const KlJointDef *joint, int32_t dofs) {
     for (int32_t i = 0; i < dofs; i++) {
         double lower = joint->lower[i], upper = joint->upper[i];
-        if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY || lower > upper) {
-            return fault(element, "limits", "must satisfy lower <= upper (coordinate %d has %g and %g)", (int)i,
-                         lower, upper);
+        if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY ||
+            lower > upper) {
+            return fault(element, "limits",
+                         "must satisfy lower <= upper (coordinate %d has %g and %g)", (int)i, lower,
+                         upper);
         }
     }
     return KL_OK;
 }
 
-static KlStatus check_joint_actuation(const KlModel *model, Element element, const KlJointDef *joint, int32_t dofs) {
+static KlStatus check_joint_actuation(const KlModel *model, Element element,
+                                      const KlJointDef *joint, int32_t dofs) {
     struct {
         const char *field;
         const double *values;
         bool may_be_infinite;
-    } lists[] = {{"kp", joint->kp, false},           {"ki", joint->ki, false},
-                 {"kd", joint->kd, false},           {"effort_limit", joint->effort_limit, true},
-                 {"armature", joint->armature, false}, {"damping", joint->damping, false}};
+    } lists[] = {{"kp", joint->kp, false},
+                 {"ki", joint->ki, false},
+                 {"kd", joint->kd, false},
+                 {"effort_limit", joint->effort_limit, true},
+                 {"armature", joint->armature, false},
+                 {"damping", joint->damping, false}};
     for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++) {
         for (int32_t i = 0; i < dofs; i++) {
             double x = lists[list].values[i];
             if (!(x >= 0.0) || (x == INFINITY && !lists[list].may_be_infinite)) {
-                return fault(element, lists[list].field, "must be >= 0 and finite (entry %d is %g)", (int)i, x);
+                return fault(element, lists[list].field, "must be >= 0 and finite (entry %d is %g)",
+                             (int)i, x);
             }
         }
     }
     KL_TRY(check_finite(element, "target", joint->target, dofs));
-    if ((int)joint->actuation < KL_ACTUATION_PASSIVE || joint->actuation > KL_ACTUATION_PD_IMPLICIT) {
+    if ((int)joint->actuation < KL_ACTUATION_PASSIVE ||
+        joint->actuation > KL_ACTUATION_PD_IMPLICIT) {
         return fault(element, "actuation", "unknown kind %d", (int)joint->actuation);
     }
     if (joint->actuation != KL_ACTUATION_PASSIVE && dofs == 0) {
@@ -288,12 +309,14 @@ static KlStatus check_joint_actuation(const KlModel *model, Element element, con
         }
     }
     if (joint->reference < -1 || joint->reference >= model->reference_count) {
-        return fault(element, "reference", "reference %d does not exist (there are %d)", (int)joint->reference,
-                     (int)model->reference_count);
+        return fault(element, "reference", "reference %d does not exist (there are %d)",
+                     (int)joint->reference, (int)model->reference_count);
     }
     if (joint->reference >= 0 && model->references[joint->reference].dofs != dofs) {
-        return fault(element, "reference", "\"%.60s\" has %d columns, the joint has %d degrees of freedom",
-                     model->references[joint->reference].name, (int)model->references[joint->reference].dofs, (int)dofs);
+        return fault(element, "reference",
+                     "\"%.60s\" has %d columns, the joint has %d degrees of freedom",
+                     model->references[joint->reference].name,
+                     (int)model->references[joint->reference].dofs, (int)dofs);
     }
     return KL_OK;
 }
@@ -333,7 +356,8 @@ static KlStatus check_geom_shape(const KlModel *model, Element element, const Kl
     }
     for (int32_t i = 0; i < size_counts[geom->kind]; i++) {
         if (!(isfinite(geom->size[i]) && geom->size[i] > 0.0)) {
-            return fault(element, "size", "must be > 0 and finite (entry %d is %g)", (int)i, geom->size[i]);
+            return fault(element, "size", "must be > 0 and finite (entry %d is %g)", (int)i,
+                         geom->size[i]);
         }
     }
     if (geom->kind == KL_GEOM_PLANE && geom->body >= 0) {
@@ -342,16 +366,17 @@ static KlStatus check_geom_shape(const KlModel *model, Element element, const Kl
     }
     bool wants_mesh = geom->kind == KL_GEOM_CONVEX || geom->kind == KL_GEOM_MESH;
     if (wants_mesh ? geom->mesh < 0 || geom->mesh >= model->mesh_count : geom->mesh != -1) {
-        return fault(element, "mesh", wants_mesh ? "mesh %d does not exist (there are %d)"
-                                                 : "only convex and mesh geoms have one (got %d of %d)",
+        return fault(element, "mesh",
+                     wants_mesh ? "mesh %d does not exist (there are %d)"
+                                : "only convex and mesh geoms have one (got %d of %d)",
                      (int)geom->mesh, (int)model->mesh_count);
     }
     if (geom->kind == KL_GEOM_MESH && model->meshes[geom->mesh].triangle_count == 0) {
         return fault(element, "mesh", "\"%.60s\" has no triangles", model->meshes[geom->mesh].name);
     }
     if (geom->kind == KL_GEOM_CONVEX && model->meshes[geom->mesh].vertex_count < 4) {
-        return fault(element, "mesh", "\"%.60s\" has %d vertices; a convex hull needs 4", model->meshes[geom->mesh].name,
-                     (int)model->meshes[geom->mesh].vertex_count);
+        return fault(element, "mesh", "\"%.60s\" has %d vertices; a convex hull needs 4",
+                     model->meshes[geom->mesh].name, (int)model->meshes[geom->mesh].vertex_count);
     }
     return KL_OK;
 }
@@ -364,7 +389,8 @@ KlStatus kl_builder_add_geom(KlBuilder *builder, const KlGeomDef *def, int32_t *
     KL_TRY(check_count(element, MAX_ELEMENTS));
     KL_TRY(check_name(element, geom.name, &model->geom_names));
     if (geom.body < -1 || geom.body >= model->body_count) {
-        return fault(element, "body", "body %d does not exist (-1 is the world, bodies are 0 to %d)", (int)geom.body,
+        return fault(element, "body",
+                     "body %d does not exist (-1 is the world, bodies are 0 to %d)", (int)geom.body,
                      (int)model->body_count - 1);
     }
     KL_TRY(check_geom_shape(model, element, &geom));
@@ -389,8 +415,8 @@ static KlStatus check_triangles(Element element, const KlMeshDef *mesh) {
         const int32_t *v = mesh->triangles + 3 * t;
         for (int32_t k = 0; k < 3; k++) {
             if (v[k] < 0 || v[k] >= mesh->vertex_count) {
-                return fault(element, "triangles", "triangle %d names vertex %d (there are %d)", (int)t, (int)v[k],
-                             (int)mesh->vertex_count);
+                return fault(element, "triangles", "triangle %d names vertex %d (there are %d)",
+                             (int)t, (int)v[k], (int)mesh->vertex_count);
             }
         }
         double ab[3], ac[3], normal[3];
@@ -398,8 +424,8 @@ static KlStatus check_triangles(Element element, const KlMeshDef *mesh) {
         kl_sub3(mesh->vertices + 3 * v[2], mesh->vertices + 3 * v[0], ac);
         kl_cross3(ab, ac, normal);
         if (!(kl_norm3(normal) > 0.0)) {
-            return fault(element, "triangles", "triangle %d (vertices %d, %d, %d) has no area", (int)t, (int)v[0],
-                         (int)v[1], (int)v[2]);
+            return fault(element, "triangles", "triangle %d (vertices %d, %d, %d) has no area",
+                         (int)t, (int)v[0], (int)v[1], (int)v[2]);
         }
     }
     return KL_OK;
@@ -413,10 +439,12 @@ KlStatus kl_builder_add_mesh(KlBuilder *builder, const KlMeshDef *def, int32_t *
     KL_TRY(check_count(element, MAX_ELEMENTS));
     KL_TRY(check_name(element, mesh.name, &model->mesh_names));
     if (mesh.vertex_count < 3 || mesh.vertex_count > MAX_MESH_SIZE) {
-        return fault(element, "vertices", "must be 3 to %d (got %d)", MAX_MESH_SIZE, (int)mesh.vertex_count);
+        return fault(element, "vertices", "must be 3 to %d (got %d)", MAX_MESH_SIZE,
+                     (int)mesh.vertex_count);
     }
     if (mesh.triangle_count < 0 || mesh.triangle_count > MAX_MESH_SIZE) {
-        return fault(element, "triangles", "must be 0 to %d (got %d)", MAX_MESH_SIZE, (int)mesh.triangle_count);
+        return fault(element, "triangles", "must be 0 to %d (got %d)", MAX_MESH_SIZE,
+                     (int)mesh.triangle_count);
     }
     if (!all_finite(mesh.vertices, 3 * mesh.vertex_count)) {
         int32_t bad = 0;
@@ -429,7 +457,8 @@ KlStatus kl_builder_add_mesh(KlBuilder *builder, const KlMeshDef *def, int32_t *
     KL_TRY(GROW(builder, meshes, mesh_count, mesh_capacity));
     mesh.name = kl_arena_text(&model->arena, def->name);
     mesh.vertices = copy_array(&model->arena, def->vertices, 3 * def->vertex_count, sizeof(double));
-    mesh.triangles = copy_array(&model->arena, def->triangles, 3 * def->triangle_count, sizeof(int32_t));
+    mesh.triangles =
+        copy_array(&model->arena, def->triangles, 3 * def->triangle_count, sizeof(int32_t));
     KL_TRY(kl_arena_check(&model->arena));
     KL_TRY(kl_names_add(&model->mesh_names, mesh.name));
     model->meshes[model->mesh_count++] = mesh;
@@ -439,29 +468,33 @@ KlStatus kl_builder_add_mesh(KlBuilder *builder, const KlMeshDef *def, int32_t *
     return KL_OK;
 }
 
-// ---------------------------------------------------------------------------------------- references, events
+// ----------------------------------------------------------------------------------------
+// references, events
 
 static KlStatus check_reference(Element element, const KlReferenceDef *reference) {
     if (reference->dofs < 1 || reference->dofs > 6) {
         return fault(element, "values", "must have 1 to 6 columns (got %d)", (int)reference->dofs);
     }
     if (reference->samples < (reference->loop ? 2 : 1) || reference->samples > MAX_SAMPLES) {
-        return fault(element, "times", "must be %d to %d samples (got %d)", reference->loop ? 2 : 1, MAX_SAMPLES,
-                     (int)reference->samples);
+        return fault(element, "times", "must be %d to %d samples (got %d)", reference->loop ? 2 : 1,
+                     MAX_SAMPLES, (int)reference->samples);
     }
     KL_TRY(check_finite(element, "times", reference->times, reference->samples));
-    KL_TRY(check_finite(element, "values", reference->values, reference->samples * reference->dofs));
+    KL_TRY(
+        check_finite(element, "values", reference->values, reference->samples * reference->dofs));
     for (int32_t i = 1; i < reference->samples; i++) {
         if (!(reference->times[i] > reference->times[i - 1])) {
-            return fault(element, "times", "must ascend (entry %d is %g after %g)", (int)i, reference->times[i],
-                         reference->times[i - 1]);
+            return fault(element, "times", "must ascend (entry %d is %g after %g)", (int)i,
+                         reference->times[i], reference->times[i - 1]);
         }
     }
-    const double *last = reference->values + (size_t)(reference->samples - 1) * (size_t)reference->dofs;
+    const double *last =
+        reference->values + (size_t)(reference->samples - 1) * (size_t)reference->dofs;
     for (int32_t k = 0; reference->loop && k < reference->dofs; k++) {
         if (fabs(last[k] - reference->values[k]) > 1e-6) {  // a jump would be an infinite velocity
-            return fault(element, "values", "a looped reference must end where it starts (column %d: %g and %g)", (int)k,
-                         reference->values[k], last[k]);
+            return fault(element, "values",
+                         "a looped reference must end where it starts (column %d: %g and %g)",
+                         (int)k, reference->values[k], last[k]);
         }
     }
     return KL_OK;
@@ -478,7 +511,8 @@ KlStatus kl_builder_add_reference(KlBuilder *builder, const KlReferenceDef *def,
     KL_TRY(GROW(builder, references, reference_count, reference_capacity));
     reference.name = kl_arena_text(&model->arena, def->name);
     reference.times = copy_array(&model->arena, def->times, def->samples, sizeof(double));
-    reference.values = copy_array(&model->arena, def->values, def->samples * def->dofs, sizeof(double));
+    reference.values =
+        copy_array(&model->arena, def->values, def->samples * def->dofs, sizeof(double));
     KL_TRY(kl_arena_check(&model->arena));
     KL_TRY(kl_names_add(&model->reference_names, reference.name));
     model->references[model->reference_count++] = reference;
@@ -491,13 +525,14 @@ KlStatus kl_builder_add_reference(KlBuilder *builder, const KlReferenceDef *def,
 KlStatus kl_event_check(const KlModel *model, int32_t index, const KlForceEvent *event) {
     Element element = {"events", index};
     if (event->body != KL_BODY_HIGHEST && (event->body < 0 || event->body >= model->body_count)) {
-        return fault(element, "body", "body %d does not exist (bodies are 0 to %d)", (int)event->body,
-                     (int)model->body_count - 1);
+        return fault(element, "body", "body %d does not exist (bodies are 0 to %d)",
+                     (int)event->body, (int)model->body_count - 1);
     }
     KL_TRY(check_finite(element, "start", &event->start, 1));
     KL_TRY(check_finite(element, "end", &event->end, 1));
     if (!(event->end > event->start)) {
-        return fault(element, "end", "must lie after start (got %g and %g)", event->end, event->start);
+        return fault(element, "end", "must lie after start (got %g and %g)", event->end,
+                     event->start);
     }
     KL_TRY(check_finite(element, "force", event->from, 6));
     KL_TRY(check_finite(element, "force_to", event->to, 6));
@@ -515,7 +550,8 @@ KlStatus kl_builder_add_event(KlBuilder *builder, const KlForceEvent *event) {
     return KL_OK;
 }
 
-// ---------------------------------------------------------------------------------------- pairs, settings
+// ---------------------------------------------------------------------------------------- pairs,
+// settings
 
 // Two int32_t per entry; `exclude_count` counts entries, so that it is grown by hand.
 static KlStatus push_exclude(KlBuilder *builder, int32_t body_a, int32_t body_b) {
@@ -538,28 +574,32 @@ KlStatus kl_builder_exclude(KlBuilder *builder, int32_t body_a, int32_t body_b) 
     }
     int32_t count = model->body_count;
     if (body_a < -1 || body_b < -1 || body_a >= count || body_b >= count || body_a == body_b) {
-        return fault(element, "bodies", "needs two different bodies out of -1 (the world) to %d (got %d and %d)",
+        return fault(element, "bodies",
+                     "needs two different bodies out of -1 (the world) to %d (got %d and %d)",
                      (int)count - 1, (int)body_a, (int)body_b);
     }
     return push_exclude(builder, body_a, body_b);
 }
 
-KlStatus kl_builder_pair(KlBuilder *builder, int32_t geom_a, int32_t geom_b, double friction, double restitution) {
+KlStatus kl_builder_pair(KlBuilder *builder, int32_t geom_a, int32_t geom_b, double friction,
+                         double restitution) {
     KL_TRY(check_open(builder));
     KlModel *model = builder->model;
     Element element = {"pairs", model->pair_count};
     KL_TRY(check_count(element, MAX_ELEMENTS));
     int32_t count = model->geom_count;
     if (geom_a < 0 || geom_b < 0 || geom_a >= count || geom_b >= count || geom_a == geom_b) {
-        return fault(element, "geoms", "needs two different geoms out of 0 to %d (got %d and %d)", (int)count - 1,
-                     (int)geom_a, (int)geom_b);
+        return fault(element, "geoms", "needs two different geoms out of 0 to %d (got %d and %d)",
+                     (int)count - 1, (int)geom_a, (int)geom_b);
     }
     KL_TRY(check_range(element, "friction", friction, 0.0, 1e6, ">= 0 and at most 1e6"));
     KL_TRY(check_range(element, "restitution", restitution, 0.0, 1.0, "in [0, 1]"));
     KL_TRY(GROW(builder, pairs, pair_count, pair_capacity));
     model->pairs[model->pair_count++] = (KlGeomPair){
-        .geom_a = geom_a < geom_b ? geom_a : geom_b, .geom_b = geom_a < geom_b ? geom_b : geom_a,
-        .friction = friction, .restitution = restitution,
+        .geom_a = geom_a < geom_b ? geom_a : geom_b,
+        .geom_b = geom_a < geom_b ? geom_b : geom_a,
+        .friction = friction,
+        .restitution = restitution,
     };
     return KL_OK;
 }
@@ -567,7 +607,8 @@ KlStatus kl_builder_pair(KlBuilder *builder, int32_t geom_a, int32_t geom_b, dou
 static KlStatus setting_fault(const char *field, double value, const char *allowed) {
     char path[128];
     snprintf(path, sizeof path, "settings.%s", field);
-    return kl_fail_at(KL_ERR_SCENE, &(KlPlace){.path = path}, "must be %s (got %g)", allowed, value);
+    return kl_fail_at(KL_ERR_SCENE, &(KlPlace){.path = path}, "must be %s (got %g)", allowed,
+                      value);
 }
 
 static KlStatus check_softening(const char *which, const KlSoftening *soft, double dt) {
@@ -649,8 +690,10 @@ static KlStatus sort_excludes(KlBuilder *builder) {
     qsort(model->excludes, (size_t)model->exclude_count, 2 * sizeof(int32_t), kl_compare_excludes);
     int32_t kept = 1;
     for (int32_t i = 1; i < model->exclude_count; i++) {
-        if (kl_compare_excludes(model->excludes + 2 * (size_t)i, model->excludes + 2 * (size_t)(kept - 1)) != 0) {
-            memcpy(model->excludes + 2 * (size_t)kept++, model->excludes + 2 * (size_t)i, 2 * sizeof(int32_t));
+        if (kl_compare_excludes(model->excludes + 2 * (size_t)i,
+                                model->excludes + 2 * (size_t)(kept - 1)) != 0) {
+            memcpy(model->excludes + 2 * (size_t)kept++, model->excludes + 2 * (size_t)i,
+                   2 * sizeof(int32_t));
         }
     }
     model->exclude_count = kept;
@@ -665,7 +708,8 @@ static KlStatus sort_pairs(KlModel *model) {
     for (int32_t i = 1; i < model->pair_count; i++) {
         if (kl_compare_geom_pairs(&model->pairs[i - 1], &model->pairs[i]) == 0) {
             return kl_fail(KL_ERR_SCENE, "pairs: the geoms \"%.60s\" and \"%.60s\" are given twice",
-                           model->geoms[model->pairs[i].geom_a].name, model->geoms[model->pairs[i].geom_b].name);
+                           model->geoms[model->pairs[i].geom_a].name,
+                           model->geoms[model->pairs[i].geom_b].name);
         }
     }
     return KL_OK;
@@ -680,8 +724,8 @@ static int32_t find_root(int32_t *parent, int32_t node) {
     return node;
 }
 
-// Independent cycles of the graph of bodies and the world: each joint that connects what was already
-// connected closes one.
+// Independent cycles of the graph of bodies and the world: each joint that connects what was
+// already connected closes one.
 static KlStatus count_loops(const KlModel *model, int32_t *loops) {
     int32_t world = model->body_count;
     int32_t *parent = kl_alloc((size_t)(world + 1) * sizeof *parent);
@@ -718,8 +762,11 @@ static int32_t choose_max_contacts(const KlModel *model) {
 
 static KlStatus summarize(KlModel *model) {
     KlModelInfo *info = &model->info;
-    *info = (KlModelInfo){.bodies = model->body_count, .joints = model->joint_count, .geoms = model->geom_count,
-                          .meshes = model->mesh_count, .mass_ratio = 1.0};
+    *info = (KlModelInfo){.bodies = model->body_count,
+                          .joints = model->joint_count,
+                          .geoms = model->geom_count,
+                          .meshes = model->mesh_count,
+                          .mass_ratio = 1.0};
     model->joint_row_start = KL_ARENA_ARRAY(&model->arena, int32_t, model->joint_count + 1);
     model->joint_dof_start = KL_ARENA_ARRAY(&model->arena, int32_t, model->joint_count + 1);
     KL_TRY(kl_arena_check(&model->arena));
@@ -728,7 +775,8 @@ static KlStatus summarize(KlModel *model) {
         int32_t dofs = kl_joint_kind(joint->kind)->dofs;
         model->joint_row_start[j + 1] = model->joint_row_start[j] + 6 - dofs;
         model->joint_dof_start[j + 1] = model->joint_dof_start[j] + dofs;
-        *(joint->actuation == KL_ACTUATION_PASSIVE ? &info->passive_dofs : &info->actuated_dofs) += dofs;
+        *(joint->actuation == KL_ACTUATION_PASSIVE ? &info->passive_dofs : &info->actuated_dofs) +=
+            dofs;
         info->fixed_base = info->fixed_base || joint->base < 0;
     }
     info->joint_rows = model->joint_row_start[model->joint_count];
@@ -738,22 +786,26 @@ static KlStatus summarize(KlModel *model) {
         lightest = fmin(lightest, body->mass);
         heaviest = fmax(heaviest, body->mass);
         info->total_mass += body->mass;
-        info->total_inertia += 3.0 * body->mass + body->inertia[0] + body->inertia[4] + body->inertia[8];
+        info->total_inertia +=
+            3.0 * body->mass + body->inertia[0] + body->inertia[4] + body->inertia[8];
     }
     info->mass_ratio = heaviest / lightest;
     return count_loops(model, &info->loops);
 }
 
-// Moves the grown lists into the model's arena: first all copies, so that a failure leaves them as they were.
+// Moves the grown lists into the model's arena: first all copies, so that a failure leaves them as
+// they were.
 static KlStatus freeze(KlModel *model) {
     KlArena *arena = &model->arena;
     KlBodyDef *bodies = copy_array(arena, model->bodies, model->body_count, sizeof *bodies);
     KlJointDef *joints = copy_array(arena, model->joints, model->joint_count, sizeof *joints);
     KlGeomDef *geoms = copy_array(arena, model->geoms, model->geom_count, sizeof *geoms);
     KlMeshDef *meshes = copy_array(arena, model->meshes, model->mesh_count, sizeof *meshes);
-    KlReferenceDef *references = copy_array(arena, model->references, model->reference_count, sizeof *references);
+    KlReferenceDef *references =
+        copy_array(arena, model->references, model->reference_count, sizeof *references);
     KlForceEvent *events = copy_array(arena, model->events, model->event_count, sizeof *events);
-    int32_t *excludes = copy_array(arena, model->excludes, 2 * model->exclude_count, sizeof *excludes);
+    int32_t *excludes =
+        copy_array(arena, model->excludes, 2 * model->exclude_count, sizeof *excludes);
     KlGeomPair *pairs = copy_array(arena, model->pairs, model->pair_count, sizeof *pairs);
     KL_TRY(kl_arena_check(arena));
     free_lists(model);

@@ -1,6 +1,6 @@
-// Inertia from geometry: closed forms for primitives; a mesh is the signed sum of the tetrahedra that
-// its triangles span with the origin (Tonon 2004, "Explicit exact formulas for the 3-D tetrahedron
-// inertia tensor"), here through second moments, which add and rotate plainly.
+// Inertia from geometry: closed forms for primitives; a mesh is the signed sum of the tetrahedra
+// that its triangles span with the origin (Tonon 2004, "Explicit exact formulas for the 3-D
+// tetrahedron inertia tensor"), here through second moments, which add and rotate plainly.
 #include "model/inertia.h"
 
 #include <math.h>
@@ -50,8 +50,8 @@ void kl_principal_moments(const double inertia[9], double moments[3]) {
     qsort(moments, 3, sizeof moments[0], compare_doubles);
 }
 
-// inertia = tr(S) 1 - S, with S the second moments (integral of x x^T); the map is its own kind of inverse:
-// S = tr(I)/2 1 - I.
+// inertia = tr(S) 1 - S, with S the second moments (integral of x x^T); the map is its own kind of
+// inverse: S = tr(I)/2 1 - I.
 static void inertia_from_moments(const double s[9], double inertia[9]) {
     double trace = s[0] + s[4] + s[8];
     for (int32_t i = 0; i < 9; i++) {
@@ -154,10 +154,11 @@ static KlStatus check_closed(const KlMeshDef *mesh) {
             balance += edges[i].from < edges[i].to ? 1 : -1;
         }
         if (balance != 0) {
-            status = kl_fail(KL_ERR_SCENE,
-                             "mesh '%s' is not closed: the edge between vertices %d and %d is open; give the "
-                             "inertia instead of taking it from the geometry",
-                             mesh->name, (int)edges[first].from, (int)edges[first].to);
+            status = kl_fail(
+                KL_ERR_SCENE,
+                "mesh '%s' is not closed: the edge between vertices %d and %d is open; give the "
+                "inertia instead of taking it from the geometry",
+                mesh->name, (int)edges[first].from, (int)edges[first].to);
         }
     }
     kl_free(edges);
@@ -183,12 +184,16 @@ static KlStatus mesh_properties(const KlMeshDef *mesh, KlMassProperties *p) {
         kl_axpy3(volume / 4.0, sum, first);
         for (int32_t i = 0; i < 9; i++) {
             int32_t r = i / 3, s = i % 3;
-            second[i] += volume / 20.0 * (a[r] * a[s] + b[r] * b[s] + c[r] * c[s] + sum[r] * sum[s]);
+            second[i] +=
+                volume / 20.0 * (a[r] * a[s] + b[r] * b[s] + c[r] * c[s] + sum[r] * sum[s]);
         }
     }
     if (!(p->volume > 0.0)) {
-        return kl_fail(KL_ERR_SCENE, "mesh '%s' encloses a volume of %g m^3; it must be > 0 (triangles run counter-"
-                       "clockwise seen from outside)", mesh->name, p->volume);
+        return kl_fail(
+            KL_ERR_SCENE,
+            "mesh '%s' encloses a volume of %g m^3; it must be > 0 (triangles run counter-"
+            "clockwise seen from outside)",
+            mesh->name, p->volume);
     }
     kl_scale3(1.0 / p->volume, first, p->centre);
     inertia_from_moments(second, p->inertia);
@@ -206,7 +211,8 @@ static void transform_properties(const double pose[7], KlMassProperties *p) {
     kl_add3(pose, centre, p->centre);
 }
 
-KlStatus kl_geom_mass_properties(const KlGeomDef *geom, const KlMeshDef *mesh, KlMassProperties *properties) {
+KlStatus kl_geom_mass_properties(const KlGeomDef *geom, const KlMeshDef *mesh,
+                                 KlMassProperties *properties) {
     KlMassProperties p = {0};
     switch (geom->kind) {
         case KL_GEOM_SPHERE: sphere_properties(geom->size[0], &p); break;

@@ -4,15 +4,15 @@
 #ifndef KL_MODEL_JOINT_LIST_H
 #define KL_MODEL_JOINT_LIST_H
 
-#define KL_JOINT_LIST(JOINT)                                                       \
-    JOINT(FIXED, "fixed", "Fixed", 0, {false})                                     \
-    JOINT(REVOLUTE, "revolute", "Revolute", 1, {true})                             \
-    JOINT(PRISMATIC, "prismatic", "Prismatic", 1, {false})                         \
-    JOINT(CYLINDRICAL, "cylindrical", "Cylindrical", 2, {false, true})             \
-    JOINT(UNIVERSAL, "universal", "Universal", 2, {true, true})                    \
-    JOINT(SPHERICAL, "spherical", "Spherical", 3, {true, true, true})              \
-    JOINT(GIMBAL, "gimbal", "Gimbal", 3, {true, true, true})                       \
-    JOINT(CARTESIAN, "cartesian", "Cartesian", 3, {false, false, false})           \
+#define KL_JOINT_LIST(JOINT)                                             \
+    JOINT(FIXED, "fixed", "Fixed", 0, {false})                           \
+    JOINT(REVOLUTE, "revolute", "Revolute", 1, {true})                   \
+    JOINT(PRISMATIC, "prismatic", "Prismatic", 1, {false})               \
+    JOINT(CYLINDRICAL, "cylindrical", "Cylindrical", 2, {false, true})   \
+    JOINT(UNIVERSAL, "universal", "Universal", 2, {true, true})          \
+    JOINT(SPHERICAL, "spherical", "Spherical", 3, {true, true, true})    \
+    JOINT(GIMBAL, "gimbal", "Gimbal", 3, {true, true, true})             \
+    JOINT(CARTESIAN, "cartesian", "Cartesian", 3, {false, false, false}) \
     JOINT(PLANAR, "planar", "Planar", 3, {false, false, true})
 
 #endif

@@ -24,7 +24,8 @@ KlStatus kl_joint_kind_find(const char *id, KlJointKind *kind) {
             return KL_OK;
         }
     }
-    return kl_fail(KL_ERR_NOT_FOUND, "unknown joint type \"%.60s\"; known are: %s", id, joint_choices);
+    return kl_fail(KL_ERR_NOT_FOUND, "unknown joint type \"%.60s\"; known are: %s", id,
+                   joint_choices);
 }
 
 const char *kl_geom_kind_name(KlGeomKind kind) {
@@ -38,8 +39,14 @@ const char *kl_geom_kind_name(KlGeomKind kind) {
 static const double identity_pose[7] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
 
 static const KlSoftening default_softening = {
-    .on = false, .d0 = 0.9, .dw = 0.95, .width = 0.001, .midpoint = 0.5, .power = 2.0,
-    .time_const = 0.02, .damp_ratio = 1.0,
+    .on = false,
+    .d0 = 0.9,
+    .dw = 0.95,
+    .width = 0.001,
+    .midpoint = 0.5,
+    .power = 2.0,
+    .time_const = 0.02,
+    .damp_ratio = 1.0,
 };
 
 void kl_settings_default(KlSettings *settings) {
@@ -72,8 +79,14 @@ void kl_default_joint_def(KlJointDef *def) {
 
 void kl_default_geom_def(KlGeomDef *def) {
     *def = (KlGeomDef){
-        .body = -1, .kind = KL_GEOM_SPHERE, .size = {0.1, 0.0, 0.0}, .mesh = -1,
-        .group = 1, .mask = UINT32_MAX, .friction = 0.7, .restitution = 0.0,
+        .body = -1,
+        .kind = KL_GEOM_SPHERE,
+        .size = {0.1, 0.0, 0.0},
+        .mesh = -1,
+        .group = 1,
+        .mask = UINT32_MAX,
+        .friction = 0.7,
+        .restitution = 0.0,
     };
     memcpy(def->pose, identity_pose, sizeof identity_pose);
 }

@@ -21,12 +21,13 @@ struct KlModel {
     KlReferenceDef *references;
     KlForceEvent *events;
     int32_t exclude_count;
-    int32_t *excludes;     // (exclude_count x 2) body pairs, first < second, sorted; joined bodies are in it
+    int32_t *excludes;  // (exclude_count x 2) body pairs, first < second, sorted; joined bodies are
+                        // in it
     int32_t pair_count;
-    KlGeomPair *pairs;     // sorted by (geom_a, geom_b)
+    KlGeomPair *pairs;  // sorted by (geom_a, geom_b)
     bool neighbours_collide;
     KlNames body_names, joint_names, geom_names, mesh_names, reference_names;
-    KlSettings settings;   // max_contacts resolved to a number
+    KlSettings settings;       // max_contacts resolved to a number
     bool max_contacts_chosen;  // settings.max_contacts came from the model, not from its author
     KlModelInfo info;
     int32_t *joint_row_start;  // (joint_count + 1) first constraint row of each joint

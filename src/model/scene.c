@@ -15,7 +15,8 @@ void kl_scene_destroy(KlScene *scene) {
     kl_free(scene);
 }
 
-KlStatus kl_scene_from_model(const char *id, const char *title, const char *text, KlModel *model, KlScene **scene) {
+KlStatus kl_scene_from_model(const char *id, const char *title, const char *text, KlModel *model,
+                             KlScene **scene) {
     *scene = NULL;
     KlScene *made = kl_alloc(sizeof *made);
     if (made == NULL) {
@@ -37,9 +38,14 @@ KlStatus kl_scene_from_model(const char *id, const char *title, const char *text
     made->events = model->events;
     made->event_count = model->event_count;
     made->run_count = 1;
-    made->runs[0].def = (KlRunDef){.id = "default", .title = "Default", .text = "", .duration = 10.0,
-                                   .settings = made->settings, .events = made->events,
-                                   .event_count = made->event_count, .preset = made->preset};
+    made->runs[0].def = (KlRunDef){.id = "default",
+                                   .title = "Default",
+                                   .text = "",
+                                   .duration = 10.0,
+                                   .settings = made->settings,
+                                   .events = made->events,
+                                   .event_count = made->event_count,
+                                   .preset = made->preset};
     *scene = made;
     return KL_OK;
 }
@@ -133,7 +139,8 @@ static KlStatus add_all(KlBuilder *builder, const KlModel *model, const KlSceneR
     }
     for (int32_t i = 0; i < model->pair_count; i++) {
         const KlGeomPair *pair = &model->pairs[i];
-        KL_TRY(kl_builder_pair(builder, pair->geom_a, pair->geom_b, pair->friction, pair->restitution));
+        KL_TRY(kl_builder_pair(builder, pair->geom_a, pair->geom_b, pair->friction,
+                               pair->restitution));
     }
     for (int32_t i = 0; i < run->def.event_count; i++) {
         KL_TRY(kl_builder_add_event(builder, &run->def.events[i]));
@@ -155,7 +162,8 @@ KlStatus kl_scene_model_for_run(const KlScene *scene, int32_t run, KlModel **mod
     return kl_scene_model_with(scene, run, &scene->runs[run].def.settings, model);
 }
 
-KlStatus kl_scene_model_with(const KlScene *scene, int32_t run, const KlSettings *settings, KlModel **model) {
+KlStatus kl_scene_model_with(const KlScene *scene, int32_t run, const KlSettings *settings,
+                             KlModel **model) {
     *model = NULL;
     KL_TRY(check_run(scene, run));
     KlBuilder *builder;

@@ -14,10 +14,10 @@ typedef struct KlBodyChange {
 
 typedef struct KlSceneRun {
     KlRunDef def;
-    bool own_events;          // else def.events are the scene's
-    bool unactuated;          // all joints passive (rag-doll)
-    const char *own_preset;   // NULL: the scene's
-    KlBodyChange *changes;    // (change_count)
+    bool own_events;         // else def.events are the scene's
+    bool unactuated;         // all joints passive (rag-doll)
+    const char *own_preset;  // NULL: the scene's
+    KlBodyChange *changes;   // (change_count)
     int32_t change_count;
 } KlSceneRun;
 
@@ -27,8 +27,8 @@ struct KlScene {
     bool surrogate;
     const char *preset;
     KlModel *model;
-    KlSettings settings;  // as written: max_contacts may be 0
-    KlForceEvent *events; // (event_count) the scene's
+    KlSettings settings;   // as written: max_contacts may be 0
+    KlForceEvent *events;  // (event_count) the scene's
     int32_t event_count;
     KlSceneRun *runs;
     int32_t run_count;

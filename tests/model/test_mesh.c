@@ -50,7 +50,8 @@ static void a_truncated_stl_is_refused(void **state) {
     size_t size = write_binary_stl(data, "binary");
     KlMeshData mesh;
     for (size_t cut = 0; cut < size; cut += 7) {
-        assert_fails(kl_mesh_parse((const char *)data, cut, "a.stl", no_scale, &mesh), KL_ERR_FORMAT, "a.stl");
+        assert_fails(kl_mesh_parse((const char *)data, cut, "a.stl", no_scale, &mesh),
+                     KL_ERR_FORMAT, "a.stl");
     }
 }
 
@@ -59,10 +60,12 @@ static void text_and_binary_give_the_same_mesh(void **state) {
     char text[2000];
     size_t used = (size_t)snprintf(text, sizeof text, "solid t\r\n");
     for (int32_t t = 0; t < 4; t++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, " facet normal 0 0 1\r\n  outer loop\r\n");
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 " facet normal 0 0 1\r\n  outer loop\r\n");
         for (int32_t c = 0; c < 3; c++) {
             const double *v = corners[faces[t][c]];
-            used += (size_t)snprintf(text + used, sizeof text - used, "   vertex %g %g %g\r\n", v[0], v[1], v[2]);
+            used += (size_t)snprintf(text + used, sizeof text - used, "   vertex %g %g %g\r\n",
+                                     v[0], v[1], v[2]);
         }
         used += (size_t)snprintf(text + used, sizeof text - used, "  endloop\r\n endfacet\r\n");
     }
@@ -84,8 +87,11 @@ static void a_mirroring_scale_keeps_triangles_facing_out(void **state) {
     size_t size = write_binary_stl(data, "binary");
     KlMeshData mesh;
     assert_ok(kl_mesh_parse((const char *)data, size, "a.stl", (double[3]){-1.0, 1.0, 1.0}, &mesh));
-    KlMeshDef def = {.name = "m", .vertices = mesh.vertices, .vertex_count = mesh.vertex_count,
-                     .triangles = mesh.triangles, .triangle_count = mesh.triangle_count};
+    KlMeshDef def = {.name = "m",
+                     .vertices = mesh.vertices,
+                     .vertex_count = mesh.vertex_count,
+                     .triangles = mesh.triangles,
+                     .triangle_count = mesh.triangle_count};
     KlGeomDef geom;
     kl_default_geom_def(&geom);
     geom.kind = KL_GEOM_MESH;
@@ -97,13 +103,18 @@ static void a_mirroring_scale_keeps_triangles_facing_out(void **state) {
 
 static void obj_reads_quads_negative_indices_and_slashes(void **state) {
     (void)state;
-    static const char text[] = "# cube\nv -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 -1 1\nv 1 1 1\nv -1 1 1\n"
-                               "vn 0 0 1\ng side\nf 1/1/1 4/2/1 3//1 2\nf -4 -3 -2 -1\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+    static const char text[] = "# cube\nv -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 "
+                               "-1 1\nv 1 1 1\nv -1 1 1\n"
+                               "vn 0 0 1\ng side\nf 1/1/1 4/2/1 3//1 2\nf -4 -3 -2 -1\nf 1 2 6 "
+                               "5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
     KlMeshData mesh;
     assert_ok(kl_mesh_parse(text, sizeof text - 1, "cube.obj", no_scale, &mesh));
     assert_int_equal(mesh.vertex_count, 8);
     assert_int_equal(mesh.triangle_count, 12);
-    KlMeshDef def = {.name = "cube", .vertices = mesh.vertices, .vertex_count = 8, .triangles = mesh.triangles,
+    KlMeshDef def = {.name = "cube",
+                     .vertices = mesh.vertices,
+                     .vertex_count = 8,
+                     .triangles = mesh.triangles,
                      .triangle_count = 12};
     KlGeomDef geom;
     kl_default_geom_def(&geom);
@@ -128,15 +139,16 @@ static void bad_mesh_files_name_the_line(void **state) {
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -9\n", "vertices are 1 to 3"},
         {"a.obj", "v 0 0 inf\n", "a.obj:1:1: vertex 0 must be finite"},
         {"a.obj", "", "the mesh is empty"},
-        {"a.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendloop\n", "a.stl:4:1: a facet needs three vertices"},
+        {"a.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendloop\n",
+         "a.stl:4:1: a facet needs three vertices"},
         {"a.stl", "solid\nvertex 0 0 0\n", "ends inside a facet"},
         {"a.stl", "not a mesh", "not an STL file"},
         {"a.dae", "<xml/>", "mesh files are .stl or .obj"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         KlMeshData mesh;
-        assert_fails(kl_mesh_parse(bad[i].text, strlen(bad[i].text), bad[i].name, no_scale, &mesh), KL_ERR_FORMAT,
-                     bad[i].message);
+        assert_fails(kl_mesh_parse(bad[i].text, strlen(bad[i].text), bad[i].name, no_scale, &mesh),
+                     KL_ERR_FORMAT, bad[i].message);
     }
 }
 
@@ -152,7 +164,8 @@ static KlMassProperties properties_of(KlGeomKind kind, double a, double b, doubl
     return p;
 }
 
-// Is a point of the box [-extent, extent]^3 inside the capsule of radius 0.3 and cylinder length 0.8?
+// Is a point of the box [-extent, extent]^3 inside the capsule of radius 0.3 and cylinder length
+// 0.8?
 static bool in_capsule(const double x[3]) {
     double beyond = fmax(0.0, fabs(x[2]) - 0.4);
     return x[0] * x[0] + x[1] * x[1] + beyond * beyond <= 0.09;
@@ -164,7 +177,8 @@ static void a_capsule_has_the_inertia_of_its_points(void **state) {
     double volume = 0.0, across = 0.0, along = 0.0;
     const int32_t n = 120;  // midpoints of a grid; the surface cells leave an error near 1e-3
     for (int32_t i = 0; i < n * n * n; i++) {
-        double x[3] = {((i % n) + 0.5) / n * 0.6 - 0.3, ((i / n % n) + 0.5) / n * 0.6 - 0.3, ((i / n / n) + 0.5) / n * 1.4 - 0.7};
+        double x[3] = {((i % n) + 0.5) / n * 0.6 - 0.3, ((i / n % n) + 0.5) / n * 0.6 - 0.3,
+                       ((i / n / n) + 0.5) / n * 1.4 - 0.7};
         if (in_capsule(x)) {
             double cell = 0.6 * 0.6 * 1.4 / ((double)n * n * n);
             volume += cell;
@@ -234,11 +248,19 @@ static void an_open_or_inverted_mesh_has_no_mass(void **state) {
     kl_default_geom_def(&geom);
     geom.kind = KL_GEOM_MESH;
     KlMassProperties p;
-    KlMeshDef open = {.name = "m", .vertices = &corners[0][0], .vertex_count = 4, .triangles = &faces[0][0], .triangle_count = 3};
+    KlMeshDef open = {.name = "m",
+                      .vertices = &corners[0][0],
+                      .vertex_count = 4,
+                      .triangles = &faces[0][0],
+                      .triangle_count = 3};
     assert_fails(kl_geom_mass_properties(&geom, &open, &p), KL_ERR_SCENE, "not closed");
-    KlMeshDef outside_in = {.name = "m", .vertices = &corners[0][0], .vertex_count = 4, .triangles = &inverted[0][0],
+    KlMeshDef outside_in = {.name = "m",
+                            .vertices = &corners[0][0],
+                            .vertex_count = 4,
+                            .triangles = &inverted[0][0],
                             .triangle_count = 4};
-    assert_fails(kl_geom_mass_properties(&geom, &outside_in, &p), KL_ERR_SCENE, "encloses a volume of -0.1666");
+    assert_fails(kl_geom_mass_properties(&geom, &outside_in, &p), KL_ERR_SCENE,
+                 "encloses a volume of -0.1666");
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
-// The scenes that come with kinloop: they load, keep the counts of the benchmark suite, close their loops at
-// the start pose, give a model for every run, and survive being written and read again.
+// The scenes that come with kinloop: they load, keep the counts of the benchmark suite, close their
+// loops at the start pose, give a model for every run, and survive being written and read again.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 #include "model/model.h"
 #include "support.h"
 
-// The benchmark suite table: id, fixed base, bodies, joints, actuated and passive degrees of freedom (-1: not
-// stated), joint rows, mass ratio, independent loops of the mechanism alone (-1: not stated).
+// The benchmark suite table: id, fixed base, bodies, joints, actuated and passive degrees of
+// freedom (-1: not stated), joint rows, mass ratio, independent loops of the mechanism alone (-1:
+// not stated).
 typedef struct SuiteRow {
     const char *id;
     bool fixed_base, surrogate;
@@ -71,7 +72,8 @@ static void every_scene_keeps_the_counts_of_the_benchmark_suite(void **state) {
     }
 }
 
-// Largest distance and angle by which the two frames of a joint differ in the directions it forbids.
+// Largest distance and angle by which the two frames of a joint differ in the directions it
+// forbids.
 static double joint_gap(const KlModel *model, const KlJointDef *joint) {
     double base[7], follower[7], relative[7];
     if (joint->base >= 0) {
@@ -84,15 +86,18 @@ static double joint_gap(const KlModel *model, const KlJointDef *joint) {
     const double *p = relative, *q = relative + 3;
     double gap = 0.0;
     for (int32_t k = 0; k < 3; k++) {
-        bool slides = joint->kind == KL_JOINT_CARTESIAN || (joint->kind == KL_JOINT_PLANAR && k < 2) ||
-                      ((joint->kind == KL_JOINT_PRISMATIC || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0);
+        bool slides =
+            joint->kind == KL_JOINT_CARTESIAN || (joint->kind == KL_JOINT_PLANAR && k < 2) ||
+            ((joint->kind == KL_JOINT_PRISMATIC || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0);
         gap = fmax(gap, slides ? 0.0 : fabs(p[k]));
-        bool turns = joint->kind == KL_JOINT_SPHERICAL || joint->kind == KL_JOINT_GIMBAL ||
-                     ((joint->kind == KL_JOINT_REVOLUTE || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0) ||
-                     (joint->kind == KL_JOINT_PLANAR && k == 2) || joint->kind == KL_JOINT_UNIVERSAL;
+        bool turns =
+            joint->kind == KL_JOINT_SPHERICAL || joint->kind == KL_JOINT_GIMBAL ||
+            ((joint->kind == KL_JOINT_REVOLUTE || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0) ||
+            (joint->kind == KL_JOINT_PLANAR && k == 2) || joint->kind == KL_JOINT_UNIVERSAL;
         gap = fmax(gap, turns ? 0.0 : 2.0 * fabs(q[1 + k]));
     }
-    if (joint->kind == KL_JOINT_UNIVERSAL) {  // x of the base stays at right angles to y of the follower
+    if (joint->kind ==
+        KL_JOINT_UNIVERSAL) {  // x of the base stays at right angles to y of the follower
         double rotation[9];
         kl_quat_to_mat3(q, rotation);
         gap = fmax(gap, fabs(rotation[1]));
@@ -150,7 +155,8 @@ static void a_scene_written_and_read_again_is_the_same_text(void **state) {
                                 sizeof(KlBodyDef) - offsetof(KlBodyDef, mass));
         }
         for (int32_t j = 0; j < a->joint_count; j++) {
-            assert_memory_equal(a->joints[j].base_frame, b->joints[j].base_frame, 14 * sizeof(double));
+            assert_memory_equal(a->joints[j].base_frame, b->joints[j].base_frame,
+                                14 * sizeof(double));
         }
         assert_int_equal(a->exclude_count, b->exclude_count);
         kl_free(text);
@@ -164,32 +170,51 @@ static void a_scene_written_and_read_again_is_the_same_text(void **state) {
 static void every_field_survives_a_round_trip(void **state) {
     (void)state;
     static const char text[] =
-        "{\"schema\": 1, \"id\": \"all\", \"title\": \"All \\u00e9 \\\" \\n\", \"text\": \"t\", \"surrogate\": true, \"dt\": 0.002,"
-        "\"gravity\": [0, 1, -0.1], \"neighbours_collide\": true, \"preset\": \"high-throughput\", \"solvers\": [\"nbgs\"],"
-        "\"settings\": {\"integrator\": \"moreau\", \"margin\": -1e-5, \"detection_distance\": 0.01, \"cull_distance\": 0.02,"
-        "  \"max_contacts\": 77, \"stabilization\": {\"joints\": 0.1, \"limits\": 0.2, \"contacts\": 0.3},"
+        "{\"schema\": 1, \"id\": \"all\", \"title\": \"All \\u00e9 \\\" \\n\", \"text\": \"t\", "
+        "\"surrogate\": true, \"dt\": 0.002,"
+        "\"gravity\": [0, 1, -0.1], \"neighbours_collide\": true, \"preset\": \"high-throughput\", "
+        "\"solvers\": [\"nbgs\"],"
+        "\"settings\": {\"integrator\": \"moreau\", \"margin\": -1e-5, \"detection_distance\": "
+        "0.01, \"cull_distance\": 0.02,"
+        "  \"max_contacts\": 77, \"stabilization\": {\"joints\": 0.1, \"limits\": 0.2, "
+        "\"contacts\": 0.3},"
         "  \"softening\": {\"joints\": {\"d0\": 0.8, \"power\": 3}, \"contacts\": true}},"
         "\"camera\": {\"position\": [1, 2, 3], \"target\": [0, 0.1, 0]},"
-        "\"meshes\": [{\"name\": \"m\", \"vertices\": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], \"triangles\": [[0, 2, 1], [0, 1, 3]]}],"
-        "\"references\": [{\"name\": \"r\", \"times\": [0, 0.1, 0.3], \"values\": [[0, 1], [2, 3], [0.1, 5]]},"
+        "\"meshes\": [{\"name\": \"m\", \"vertices\": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, "
+        "1]], \"triangles\": [[0, 2, 1], [0, 1, 3]]}],"
+        "\"references\": [{\"name\": \"r\", \"times\": [0, 0.1, 0.3], \"values\": [[0, 1], [2, 3], "
+        "[0.1, 5]]},"
         "  {\"name\": \"s\", \"loop\": true, \"step\": 0.1, \"values\": [0, 1, 0]}],"
-        "\"bodies\": [{\"name\": \"a\", \"mass\": 0.1, \"inertia\": [[1, 0.1, 0], [0.1, 1, 0.2], [0, 0.2, 1.1]], \"position\": [0.1, 0.2, 0.3],"
-        "  \"orientation\": {\"axis\": [1, 2, 3], \"angle\": 0.7}, \"twist\": [1, 2, 3, 4, 5, -0.0], \"geoms\": ["
-        "  {\"type\": \"convex\", \"mesh\": \"m\", \"friction\": 0.3, \"restitution\": 0.5, \"group\": 4, \"mask\": 6, \"color\": [0.1, 0.2, 0.3]},"
-        "  {\"type\": \"capsule\", \"size\": [0.1, 0.2], \"visual_only\": true, \"position\": [0, 0, 1]}]},"
-        "  {\"name\": \"b\", \"mass\": 3, \"inertia\": [1, 1, 1]}, {\"name\": \"c\", \"mass\": 3, \"inertia\": [1, 1, 1]}],"
+        "\"bodies\": [{\"name\": \"a\", \"mass\": 0.1, \"inertia\": [[1, 0.1, 0], [0.1, 1, 0.2], "
+        "[0, 0.2, 1.1]], \"position\": [0.1, 0.2, 0.3],"
+        "  \"orientation\": {\"axis\": [1, 2, 3], \"angle\": 0.7}, \"twist\": [1, 2, 3, 4, 5, "
+        "-0.0], \"geoms\": ["
+        "  {\"type\": \"convex\", \"mesh\": \"m\", \"friction\": 0.3, \"restitution\": 0.5, "
+        "\"group\": 4, \"mask\": 6, \"color\": [0.1, 0.2, 0.3]},"
+        "  {\"type\": \"capsule\", \"size\": [0.1, 0.2], \"visual_only\": true, \"position\": [0, "
+        "0, 1]}]},"
+        "  {\"name\": \"b\", \"mass\": 3, \"inertia\": [1, 1, 1]}, {\"name\": \"c\", \"mass\": 3, "
+        "\"inertia\": [1, 1, 1]}],"
         "\"geoms\": [{\"type\": \"plane\", \"friction\": 0}],"
-        "\"joints\": [{\"name\": \"j\", \"type\": \"universal\", \"base\": \"a\", \"follower\": \"b\", \"position\": [0, 0, 1], \"axis\": [1, 1, 0],"
-        "  \"limits\": [[null, 1], [-2, null]], \"actuation\": \"pd-implicit\", \"kp\": [1, 2], \"ki\": 3, \"kd\": 4, \"effort_limit\": [5, null],"
+        "\"joints\": [{\"name\": \"j\", \"type\": \"universal\", \"base\": \"a\", \"follower\": "
+        "\"b\", \"position\": [0, 0, 1], \"axis\": [1, 1, 0],"
+        "  \"limits\": [[null, 1], [-2, null]], \"actuation\": \"pd-implicit\", \"kp\": [1, 2], "
+        "\"ki\": 3, \"kd\": 4, \"effort_limit\": [5, null],"
         "  \"armature\": 0.1, \"damping\": [0, 0.2], \"reference\": \"r\", \"target\": [0.1, 0.2]},"
-        "  {\"name\": \"k\", \"type\": \"revolute\", \"base\": \"world\", \"follower\": \"c\", \"base_frame\": {\"position\": [0, 0, 1]},"
+        "  {\"name\": \"k\", \"type\": \"revolute\", \"base\": \"world\", \"follower\": \"c\", "
+        "\"base_frame\": {\"position\": [0, 0, 1]},"
         "  \"limits\": [-1, 1], \"actuation\": \"pid\", \"reference\": \"s\"}],"
-        "\"exclude\": [[\"a\", \"c\"], [\"world\", \"b\"]], \"pairs\": [{\"geoms\": [\"a/0\", \"world/0\"], \"friction\": 0.2, \"restitution\": 0.9}],"
-        "\"events\": [{\"body\": \"highest\", \"start\": 1, \"end\": 2, \"force\": [1, 2, 3], \"force_to\": [3, 2, 1], \"torque\": [0, 0, 1],"
+        "\"exclude\": [[\"a\", \"c\"], [\"world\", \"b\"]], \"pairs\": [{\"geoms\": [\"a/0\", "
+        "\"world/0\"], \"friction\": 0.2, \"restitution\": 0.9}],"
+        "\"events\": [{\"body\": \"highest\", \"start\": 1, \"end\": 2, \"force\": [1, 2, 3], "
+        "\"force_to\": [3, 2, 1], \"torque\": [0, 0, 1],"
         "  \"point\": [0.1, 0, 0]}],"
-        "\"runs\": [{\"id\": \"x\", \"title\": \"X\", \"text\": \"y\", \"duration\": 3, \"dt\": 0.004, \"settings\": {\"softening\": false},"
-        "  \"events\": [], \"bodies\": {\"b\": {\"mass\": 2, \"position\": [0, 1, 0], \"orientation\": [0, 1, 0, 0], \"twist\": [0, 0, 0, 0, 0, 1]}},"
-        "  \"actuated\": false, \"preset\": \"high-precision\", \"max_iterations\": 7, \"tolerance\": 1e-5}, {\"id\": \"z\"}]}";
+        "\"runs\": [{\"id\": \"x\", \"title\": \"X\", \"text\": \"y\", \"duration\": 3, \"dt\": "
+        "0.004, \"settings\": {\"softening\": false},"
+        "  \"events\": [], \"bodies\": {\"b\": {\"mass\": 2, \"position\": [0, 1, 0], "
+        "\"orientation\": [0, 1, 0, 0], \"twist\": [0, 0, 0, 0, 0, 1]}},"
+        "  \"actuated\": false, \"preset\": \"high-precision\", \"max_iterations\": 7, "
+        "\"tolerance\": 1e-5}, {\"id\": \"z\"}]}";
     KlScene *scene, *again;
     char *first, *second;
     size_t first_size, second_size;
@@ -201,7 +226,8 @@ static void every_field_survives_a_round_trip(void **state) {
     const KlModel *a = kl_scene_model(scene), *b = kl_scene_model(again);
     assert_memory_equal(&a->settings, &b->settings, sizeof a->settings);
     for (int32_t i = 0; i < a->joint_count; i++) {  // from the kind to the end: no pointers
-        assert_memory_equal(&a->joints[i].kind, &b->joints[i].kind, sizeof(KlJointDef) - offsetof(KlJointDef, kind));
+        assert_memory_equal(&a->joints[i].kind, &b->joints[i].kind,
+                            sizeof(KlJointDef) - offsetof(KlJointDef, kind));
     }
     for (int32_t i = 0; i < a->geom_count; i++) {
         assert_memory_equal(a->geoms[i].pose, b->geoms[i].pose, sizeof a->geoms[i].pose);
@@ -225,7 +251,8 @@ static void every_field_survives_a_round_trip(void **state) {
     KlModel *run_a, *run_b;
     assert_ok(kl_scene_model_for_run(scene, 0, &run_a));
     assert_ok(kl_scene_model_for_run(again, 0, &run_b));
-    assert_memory_equal(&run_a->bodies[1].mass, &run_b->bodies[1].mass, sizeof(KlBodyDef) - offsetof(KlBodyDef, mass));
+    assert_memory_equal(&run_a->bodies[1].mass, &run_b->bodies[1].mass,
+                        sizeof(KlBodyDef) - offsetof(KlBodyDef, mass));
     assert_int_equal(run_b->joints[0].actuation, KL_ACTUATION_PASSIVE);
     assert_int_equal(run_b->event_count, 0);
     kl_model_destroy(run_a);
