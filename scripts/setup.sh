@@ -5,13 +5,13 @@ set -eu
 
 declare -A packages=(
     [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libyaml-dev libhdf5-dev emscripten node-acorn'
-    [test]='libcmocka-dev chromium'
+    [test]='libcmocka-dev chromium clang'
 )
 declare -A used_for=(
     [cmake]='build' [ninja-build]='build' [gcc]='the C core' [g++]='ODE' [pkg-config]='build'
     [libjansson-dev]='JSON' [libexpat1-dev]='URDF and MJCF' [libyaml-dev]='loop closures' [libhdf5-dev]='data sets'
     [emscripten]='the core as WebAssembly (about 1 GB on disk)' [node-acorn]='emcc' [nodejs]='the page'
-    [npm]='the page' [libcmocka-dev]='C tests' [chromium]='tests of the page'
+    [npm]='the page' [libcmocka-dev]='C tests' [chromium]='tests of the page' [clang]='equal numbers by another compiler'
 )
 cache=${KL_DEPS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kinloop}
 PATH=$cache/node/bin:$PATH

@@ -81,6 +81,11 @@ else
     count sanitizers 0 1 1
 fi
 
+if command -v clang >/dev/null; then
+    stage "the golden hashes by other compilers and optimisation levels"
+    run_counted compilers tests/golden/compilers.sh
+fi
+
 if [ -f wasm/parity.mjs ]; then
     stage "WebAssembly against native, under Node"
     run_counted wasm-parity node wasm/parity.mjs
