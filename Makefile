@@ -64,7 +64,7 @@ compare:
 	@scripts/compare.sh
 
 serve:
-	@build/native/kinloop serve web/dist --port $(PORT)
+	@cd web && npm run --silent preview -- --host localhost --port $(PORT) --strictPort
 
 test: build/.setup-test
 	@scripts/test.sh

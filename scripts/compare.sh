@@ -6,5 +6,5 @@ scene=scenes/fourbar_free.json
 for build in native native-fast; do
     echo
     echo "== $scene, $build build"
-    "build/$build/kinloop" run "$scene" --steps 500 --solver pgs-ncp,nbgs,admm-ncp-fp,admm-ncp-plus
+    "build/$build/kinloop" run "$scene" --preset high-throughput --steps 500 --solver pgs-ncp,nbgs,admm-ncp-fp,admm-ncp-plus
 done
