@@ -10,7 +10,8 @@ const SWITCHES: { id: Exclude<keyof ViewOptions, 'forceFactor'>; title: string }
     { id: 'forces', title: 'Contact forces (on body B)' },
     { id: 'split', title: 'Normal and friction apart' },
     { id: 'cones', title: 'Friction cones' },
-    { id: 'joints', title: 'Joints and their frames' },
+    { id: 'joints', title: 'Joints' },
+    { id: 'frames', title: 'Joint frames' },
     { id: 'jointForces', title: 'Joint forces (on the follower)' },
     { id: 'masses', title: 'Centres of mass' },
 ];

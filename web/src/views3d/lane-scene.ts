@@ -12,6 +12,7 @@ export interface ViewOptions {
     split: boolean;
     cones: boolean;
     joints: boolean;
+    frames: boolean;
     jointForces: boolean;
     masses: boolean;
     ghost: boolean;
@@ -180,7 +181,9 @@ export class LaneScene {
         });
         const local = new THREE.Matrix4();
         this.joints.forEach((joint, i) => {
-            joint.visible = options.joints;
+            joint.visible = options.joints || options.frames;
+            joint.children[0].visible = options.joints;
+            joint.children[1].visible = options.frames;
             const { follower, followerFrame } = this.info.joints[i];
             joint.matrix.copy(this.bodies[follower].matrix).multiply(poseMatrix(followerFrame, 0, local));
             joint.matrixWorldNeedsUpdate = true;

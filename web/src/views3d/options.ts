@@ -7,6 +7,7 @@ export const viewOptions = signal<ViewOptions>({
     split: false,
     cones: false,
     joints: true,
+    frames: false,
     jointForces: false,
     masses: false,
     ghost: false,

@@ -9,6 +9,7 @@ import type { Lane } from '../state/lane';
 import {
     cursor,
     dark,
+    documentText,
     focusLane,
     hidden,
     lanes,
@@ -203,8 +204,14 @@ export class KlStage extends KlElement {
         this.views.push(view);
     }
 
+    /** The scene's own camera, or one that sees all that moves. */
     private frameScene(camera: THREE.PerspectiveCamera, controls: OrbitControls, content: LaneScene): void {
-        const away = new THREE.Vector3(1.0, -2.1, 1.1).normalize().multiplyScalar(4.0 * content.radius);
+        const own = sceneCamera(documentText.value);
+        if (own) {
+            place(camera, controls, own);
+            return;
+        }
+        const away = new THREE.Vector3(1.0, -2.1, 1.1).normalize().multiplyScalar(3.5 * content.radius);
         controls.target.copy(content.center);
         camera.position.copy(content.center).add(away);
         controls.update();
@@ -323,6 +330,16 @@ export class KlStage extends KlElement {
     private dropView(view: View): void {
         view.controls.dispose();
         view.content.dispose();
+    }
+}
+
+/** "camera": {"position", "target"} of a scene document. */
+function sceneCamera(document: string): number[] | null {
+    try {
+        const { camera } = JSON.parse(document) as { camera?: { position: number[]; target?: number[] } };
+        return camera ? [...camera.position, ...(camera.target ?? [0, 0, 0])] : null;
+    } catch {
+        return null;
     }
 }
 
