@@ -603,6 +603,7 @@ KlStatus kl_sim_set_twist(KlSim *sim, int32_t body, const double twist[6]);
 // They load into a simulation of the same model with the same solver set; KL_ERR_FORMAT, KL_ERR_ARGUMENT.
 size_t kl_sim_state_size(const KlSim *sim);
 void kl_sim_save(const KlSim *sim, void *state);              // (state_size bytes)
+// Fits the model it was taken from, or the same model with other force events (matched by index).
 KlStatus kl_sim_load(KlSim *sim, const void *state, size_t size);
 
 typedef enum KlFieldType { KL_FIELD_F64 = 0, KL_FIELD_I32, KL_FIELD_U64, KL_FIELD_F32 } KlFieldType;

@@ -1,7 +1,9 @@
 // The state of a simulation as one block of doubles, its hash, and checkpoints.
 //
 // A checkpoint holds, in this order: a header, the state block, the collider's memory of features and
-// the solver's warm start. It fits the model (and solver) it was taken from.
+// the solver's warm start. It fits the model (and solver) it was taken from, or the same model with other
+// force events: those both know keep their state, the others are as at the start. So a run can be given
+// another future.
 #include "sim/sim.h"
 
 #include <string.h>
@@ -87,13 +89,14 @@ static KlStatus check_header(const KlSim *sim, const Header *found, size_t size)
     if (found->magic != own.magic) {
         return kl_fail(KL_ERR_FORMAT, "kl_sim_load: not a checkpoint of a simulation");
     }
-    if (found->bodies != own.bodies || found->dofs != own.dofs || found->events != own.events) {
-        return kl_fail(KL_ERR_ARGUMENT, "kl_sim_load: the checkpoint has %d bodies, %d degrees of freedom and "
-                       "%d events, the model %d, %d and %d", (int)found->bodies, (int)found->dofs,
-                       (int)found->events, (int)own.bodies, (int)own.dofs, (int)own.events);
+    if (found->bodies != own.bodies || found->dofs != own.dofs || found->events < 0) {
+        return kl_fail(KL_ERR_ARGUMENT, "kl_sim_load: the checkpoint has %d bodies and %d degrees of freedom, the "
+                       "model %d and %d", (int)found->bodies, (int)found->dofs, (int)own.bodies, (int)own.dofs);
     }
+    size_t expected = kl_sim_state_size(sim) - count_of(own.events) * sizeof(double) +
+                      count_of(found->events) * sizeof(double);
     if (found->solver != own.solver || found->solver_size != own.solver_size ||
-        found->collider_size != own.collider_size || size != kl_sim_state_size(sim)) {
+        found->collider_size != own.collider_size || size != expected) {
         return kl_fail(KL_ERR_ARGUMENT, "kl_sim_load: the checkpoint (%zu bytes) was taken with another solver or "
                        "contact capacity; this simulation, with '%s', takes %zu bytes", size,
                        kl_solver_info(sim->solver)->id, kl_sim_state_size(sim));
@@ -109,9 +112,14 @@ KlStatus kl_sim_load(KlSim *sim, const void *state, size_t size) {
     memcpy(&h, state, sizeof h);
     KL_TRY(check_header(sim, &h, size));
     const char *in = (const char *)state + sizeof h;
-    memcpy(sim->now.block, in, sim->state_count * sizeof(double));
+    size_t without_events = sim->state_count - count_of(sim->event_count);
+    int32_t known = h.events < sim->event_count ? h.events : sim->event_count;
+    memcpy(sim->now.block, in, (without_events + count_of(known)) * sizeof(double));
+    for (int32_t e = known; e < sim->event_count; e++) {
+        sim->now.event_body[e] = -1.0;
+    }
     sim->now.step = h.step;
-    in += sim->state_count * sizeof(double);
+    in += (without_events + count_of(h.events)) * sizeof(double);
     kl_collider_load(sim->collider, in);
     kl_solver_load(sim->solver, in + h.collider_size);
     sim->begun = false;

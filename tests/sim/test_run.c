@@ -296,7 +296,8 @@ static void a_looped_reference_is_smooth_and_passes_its_samples(void **state) {
 // ---- life --------------------------------------------------------------------------------------
 
 // Two boxes and a limited, actuated joint over the ground: something of everything.
-static World busy_world(const char *solver) {
+// `more` is another force event, NULL for none.
+static World busy_world_pushed(const char *solver, const KlForceEvent *more) {
     World w = world_new();
     double ground[7], lower[7], upper[7], seam[7];
     rotation_pose(0, 0, 0, NULL, ground);
@@ -326,11 +327,16 @@ static World busy_world(const char *solver) {
     push.to[1] = 6.0;
     push.point[2] = 0.1;
     assert_ok(kl_builder_add_event(w.builder, &push));
+    if (more != NULL) {
+        assert_ok(kl_builder_add_event(w.builder, more));
+    }
     world_start(&w, solver);
     kl_solver_set_text(kl_sim_solver(w.sim), "warm_start", "previous");
     kl_solver_set(kl_sim_solver(w.sim), "max_iterations", 300);
     return w;
 }
+
+static World busy_world(const char *solver) { return busy_world_pushed(solver, NULL); }
 
 static void a_loaded_checkpoint_goes_on_bit_for_bit(void **state) {
     (void)state;
@@ -353,6 +359,33 @@ static void a_loaded_checkpoint_goes_on_bit_for_bit(void **state) {
         world_free(&a);
         world_free(&b);
     }
+}
+
+// The same past with a push added later is the run that had the push from the beginning.
+static void a_checkpoint_goes_on_with_other_force_events(void **state) {
+    (void)state;
+    KlForceEvent push;
+    kl_default_force_event(&push);
+    push.body = 0;
+    push.start = 0.12;
+    push.end = 0.18;
+    push.from[1] = push.to[1] = 30.0;
+    World without = busy_world("admm-ncp-fp");
+    World with = busy_world_pushed("admm-ncp-fp", &push), late = busy_world_pushed("admm-ncp-fp", &push);
+    world_run(&without, 0.1);
+    size_t size = kl_sim_state_size(without.sim);
+    void *saved = malloc(size);
+    kl_sim_save(without.sim, saved);
+    assert_ok(kl_sim_load(late.sim, saved, size));
+    world_run(&late, 0.1);
+    world_run(&with, 0.2);
+    assert_true(kl_sim_hash(late.sim) == kl_sim_hash(with.sim));
+    world_run(&without, 0.1);
+    assert_true(kl_sim_hash(late.sim) != kl_sim_hash(without.sim));
+    free(saved);
+    world_free(&without);
+    world_free(&with);
+    world_free(&late);
 }
 
 static void a_reset_run_repeats_its_hash(void **state) {
@@ -551,6 +584,7 @@ int main(void) {
         cmocka_unit_test(damping_of_any_size_only_takes_energy_out),
         cmocka_unit_test(a_looped_reference_is_smooth_and_passes_its_samples),
         cmocka_unit_test(a_loaded_checkpoint_goes_on_bit_for_bit),
+        cmocka_unit_test(a_checkpoint_goes_on_with_other_force_events),
         cmocka_unit_test(a_reset_run_repeats_its_hash),
         cmocka_unit_test(a_split_step_is_the_same_step),
         cmocka_unit_test(a_step_allocates_nothing),

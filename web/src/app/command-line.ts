@@ -1,5 +1,5 @@
 // The command that does natively what the page shows.
-import { dt, experiment, scene, steps } from '../state/session';
+import { experiment, steps } from '../state/session';
 
 function quote(text: string): string {
     return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -8,15 +8,19 @@ function quote(text: string): string {
 export function commandLine(): string {
     const current = experiment.value;
     const file = current.scene.kind === 'gallery' ? `scenes/${current.scene.id}.json` : current.scene.name;
-    const parts = ['kinloop', 'run', current.edits.length > 0 ? `${scene.value?.id ?? 'scene'}.json` : file];
+    const parts = ['kinloop', 'run', file];
     if (current.run) parts.push('--run', current.run);
-    parts.push('--solver', current.solvers.map((s) => s.id).join(','));
+    const ids = current.solvers.map((s) => s.id);
+    const driver = current.mode === 'curated' && ids.includes(current.driver) ? current.driver : ids[0];
+    parts.push('--solver', [driver, ...ids.filter((id) => id !== driver)].join(','));
     if (current.preset) parts.push('--preset', current.preset);
-    parts.push('--steps', String(steps.value), '--dt', String(dt.value));
+    parts.push('--steps', String(steps.value));
     for (const s of current.solvers) {
         for (const [param, value] of Object.entries(s.params))
             parts.push('--set', `${s.id}.${param}=${value}`);
     }
+    for (const { path, value } of current.edits) parts.push('--edit', `${path}=${JSON.stringify(value)}`);
+    if (current.mode === 'curated') parts.push('--curated');
     parts.push('--hash');
     return parts.map(quote).join(' ');
 }

@@ -35,6 +35,7 @@ export class KlHelp extends KlDialog {
             <ul>
                 <li>Contacts lie in their tangent plane: a ring is open, a full disk sticks, a half disk slips, its round side along the friction force.</li>
                 <li>Arrows are forces on body B of a contact, in one scale for all views. Drag turns the camera, a click selects.</li>
+                <li>Drag a body with shift held to pull it on a spring. The pull is recorded in the run; undo takes it back.</li>
                 <li>Click a plot to go there, drag to zoom, double-click for the whole run.</li>
             </ul>
             <h3>Comparing</h3>

@@ -2,7 +2,7 @@
 import { html } from 'lit';
 import { KlElement } from '../app/element';
 import type { ViewOptions } from '../views3d/lane-scene';
-import { linkedCameras, toggle, viewOptions } from '../views3d/options';
+import { followCamera, linkedCameras, toggle, viewOptions } from '../views3d/options';
 import type { KlStage } from '../views3d/stage';
 import { numberField } from './field';
 
@@ -14,6 +14,7 @@ const SWITCHES: { id: Exclude<keyof ViewOptions, 'forceFactor'>; title: string }
     { id: 'frames', title: 'Joint frames' },
     { id: 'jointForces', title: 'Joint forces (on the follower)' },
     { id: 'masses', title: 'Centres of mass' },
+    { id: 'pull', title: 'Dragging pulls bodies (or hold shift)' },
 ];
 
 export class KlViewPanel extends KlElement {
@@ -25,6 +26,7 @@ export class KlViewPanel extends KlElement {
                     html`<label class="check"><input type="checkbox" .checked=${options[s.id]} @change=${() => toggle(s.id)} /> ${s.title}</label>`,
             )}
             <label class="check"><input type="checkbox" .checked=${linkedCameras.value} @change=${() => (linkedCameras.value = !linkedCameras.value)} /> Cameras linked</label>
+            <label class="check"><input type="checkbox" .checked=${followCamera.value} @change=${() => (followCamera.value = !followCamera.value)} /> Cameras follow</label>
             ${numberField({
                 label: 'Length of arrows',
                 value: options.forceFactor,

@@ -23,7 +23,7 @@ export const convergencePlot: PlotDefinition = {
     choices: () => RESIDUALS,
     data: (choice) => {
         const column = (RESIDUALS.find((r) => r.id === choice) ?? RESIDUALS[0]).column;
-        let longest = 2;
+        let longest = 10;
         const curves = stepCurves.value
             .filter((c) => !hidden.value.has(c.solver))
             .map((c) => {

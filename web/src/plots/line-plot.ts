@@ -280,7 +280,7 @@ export class KlPlot extends KlElement {
             width: 1.6,
             dash: c.dash,
             spanGaps: false,
-            points: { show: false },
+            points: { show: c.column.x.length > 0 && c.column.x.length < 24, size: 5 },
         };
     }
 

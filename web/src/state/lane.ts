@@ -16,6 +16,7 @@ export class Lane {
     history: History;
     client: CoreClient;
     stoppedAt = -1;
+    job: Job | null = null;
     private target = 0;
     private started: Promise<Tables>;
 
@@ -78,6 +79,7 @@ export class Lane {
         this.stoppedAt = -1;
         try {
             await this.started;
+            this.job = job;
             const loaded = await this.client.request('load', job);
             this.history = new History(this.tables.record, this.memory);
             this.filled.value = 0;
@@ -117,6 +119,7 @@ export class Lane {
     /** Continues from `step` with a changed document. */
     async amend(source: Job['source'], step: number): Promise<void> {
         this.loaded.value = await this.client.request('amend', { source, step });
+        if (this.job) this.job = { ...this.job, source };
         this.history.truncate(step);
         this.filled.value = step;
         this.state.value = 'paused';

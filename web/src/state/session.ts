@@ -176,7 +176,7 @@ let wanted = 0;
 export async function open(next: Experiment, options: { play: boolean; at?: number }): Promise<void> {
     clearTimeout(rerun);
     batch(() => {
-        past.value = [...past.value, experiment.value].slice(-100);
+        if (lanes.value.length > 0) past.value = [...past.value, experiment.value].slice(-100);
         future.value = [];
         experiment.value = next;
         cursor.value = options.at ?? 0;
@@ -317,6 +317,37 @@ async function probe(source: Job['source'], current: Experiment): Promise<Facts>
         solvers: suggested.slice(0, MAX_SOLVERS).map((id) => ({ id, preset: '', params: {} })),
     };
 }
+
+/**
+ * Changes the run from `step` on without doing the past again. While `final` is false the workers look only
+ * a little ahead; at the end the whole change becomes one undo step.
+ */
+export async function amendRun(
+    before: Experiment,
+    next: Experiment,
+    step: number,
+    final: boolean,
+): Promise<void> {
+    const { source } = await sceneSource(next.scene, next.edits);
+    const alive = lanes.value.filter((lane) => lane.alive);
+    await Promise.all(
+        alive.map(async (lane) => {
+            await lane.amend(source, Math.min(step, lane.filled.value));
+            laneJobs.set(lane, jobKey({ ...lane.job!, source }));
+            lane.run(final ? steps.value : Math.min(steps.value, step + Math.ceil(AHEAD / dt.value)));
+        }),
+    );
+    batch(() => {
+        documentText.value = source.text;
+        experiment.value = next;
+        if (final) {
+            past.value = [...past.value.slice(-99), before];
+            future.value = [];
+        }
+    });
+}
+
+const AHEAD = 0.4; // [s] that workers may run ahead while the run is being changed
 
 /** A crashed lane begins again from the start. */
 export async function restartLane(lane: Lane): Promise<void> {

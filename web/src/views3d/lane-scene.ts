@@ -15,7 +15,7 @@ export interface ViewOptions {
     frames: boolean;
     jointForces: boolean;
     masses: boolean;
-    ghost: boolean;
+    pull: boolean; // drag moves bodies instead of the camera
     forceFactor: number;
 }
 
@@ -33,6 +33,7 @@ export class LaneScene {
     private readonly masses: THREE.Mesh[] = [];
     private readonly contacts: Contacts;
     private readonly jointForces: Arrows;
+    private readonly spring: THREE.Line;
     private readonly disposables: { dispose(): void }[] = [];
     private readonly light: THREE.DirectionalLight;
 
@@ -52,7 +53,14 @@ export class LaneScene {
         this.addMasses();
         this.contacts = new Contacts(palette);
         this.jointForces = new Arrows(info.joints.length + 1, palette.joint);
-        this.scene.add(this.contacts.group, this.jointForces.group);
+        this.spring = new THREE.Line(
+            new THREE.BufferGeometry().setFromPoints([new THREE.Vector3(), new THREE.Vector3()]),
+            new THREE.LineBasicMaterial({ color: palette.highlight, depthTest: false, transparent: true }),
+        );
+        this.spring.renderOrder = 11;
+        this.spring.frustumCulled = false;
+        this.disposables.push(this.spring.geometry, this.spring.material as THREE.Material);
+        this.scene.add(this.contacts.group, this.jointForces.group, this.spring);
     }
 
     private addLights(): THREE.DirectionalLight {
@@ -240,6 +248,38 @@ export class LaneScene {
         this.light.position
             .copy(middle)
             .add(new THREE.Vector3(2.2, -3.2, 6).multiplyScalar(1.6 * this.radius));
+    }
+
+    /** How far the mechanism has gone from its start, along the ground. */
+    drift(frame: Frame): THREE.Vector3 {
+        const poses = frame.fields.get('pose')!.values as Float64Array;
+        const sum = new THREE.Vector3();
+        this.info.bodies.forEach((body, i) => {
+            sum.x += poses[7 * i] - body.pose[0];
+            sum.y += poses[7 * i + 1] - body.pose[1];
+        });
+        return sum.divideScalar(Math.max(1, this.info.bodies.length));
+    }
+
+    /** The body under a ray: where, in the world and in the body's frame. */
+    hitBody(ray: THREE.Raycaster): { body: number; at: THREE.Vector3; local: THREE.Vector3 } | null {
+        for (const hit of ray.intersectObjects(this.bodies, true)) {
+            if (!(hit.object instanceof THREE.Mesh)) continue;
+            const body = this.bodies.findIndex((b) => b === hit.object || b.children.includes(hit.object));
+            if (body >= 0) {
+                const local = hit.point.clone().applyMatrix4(this.bodies[body].matrix.clone().invert());
+                return { body, at: hit.point.clone(), local };
+            }
+        }
+        return null;
+    }
+
+    /** The spring of a pull, from the grabbed point to the pointer. */
+    showPull(pull: { body: number; point: number[]; target: number[] } | null): void {
+        this.spring.visible = pull !== null;
+        if (!pull) return;
+        const from = new THREE.Vector3().fromArray(pull.point).applyMatrix4(this.bodies[pull.body].matrix);
+        this.spring.geometry.setFromPoints([from, new THREE.Vector3().fromArray(pull.target)]);
     }
 
     /** Contact force arrows, from the instance matrices. */

@@ -10,11 +10,14 @@ export const viewOptions = signal<ViewOptions>({
     frames: false,
     jointForces: false,
     masses: false,
-    ghost: false,
+    pull: false,
     forceFactor: 1,
 });
 
 export const linkedCameras = signal(true);
+
+/** The cameras go along when the mechanism moves away. */
+export const followCamera = signal(true);
 
 /** Position and target of the camera of each view, for links: x y z tx ty tz. */
 export const cameraState = signal<number[] | null>(null);

@@ -6,6 +6,7 @@ import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { KlElement } from '../app/element';
 import type { Lane } from '../state/lane';
+import { grab, pull, release } from '../state/pull';
 import {
     cursor,
     dark,
@@ -21,7 +22,7 @@ import {
 } from '../state/session';
 import { ForceScale } from './force-scale';
 import { LaneScene, type Picked } from './lane-scene';
-import { cameraState, linkedCameras, viewOptions } from './options';
+import { cameraState, followCamera, linkedCameras, viewOptions } from './options';
 import { DARK, LIGHT } from './palette';
 
 interface View {
@@ -38,6 +39,7 @@ export class KlStage extends KlElement {
     private views: View[] = [];
     private readonly forceScale = new ForceScale();
     private pending = false;
+    private readonly followed = new THREE.Vector3(); // how far the cameras have gone along
     private lost = false;
     private noWebGL = false;
     private disposers: (() => void)[] = [];
@@ -137,7 +139,7 @@ export class KlStage extends KlElement {
         this.observer.observe(this);
         this.disposers = [
             effect(() => {
-                void [cursor.value, tick.value, selection.value, viewOptions.value, hidden.value];
+                void [cursor.value, tick.value, selection.value, viewOptions.value, hidden.value, pull.value];
                 this.draw();
             }),
             effect(() => {
@@ -194,27 +196,41 @@ export class KlStage extends KlElement {
         controls.minDistance = 0.3 * content.radius;
         controls.maxDistance = 40 * content.radius;
         const other = this.views[0];
-        if (cameraState.value) place(camera, controls, cameraState.value);
-        else if (other) place(camera, controls, cameraOf(other));
+        if (cameraState.value) place(camera, controls, cameraState.value, this.followed);
+        else if (other) place(camera, controls, cameraOf(other, this.followed), this.followed);
         else this.frameScene(camera, controls, content);
         const view: View = { lane, cell, content, camera, controls, shown: '' };
         controls.addEventListener('change', () => this.cameraMoved(view));
         cell.addEventListener('click', (event) => this.pick(view, event));
+        cell.addEventListener('pointerdown', (event) => this.beginPull(view, event), { capture: true });
         cell.addEventListener('dblclick', () => this.resetCamera());
         this.views.push(view);
     }
 
-    /** The scene's own camera, or one that sees all that moves. */
+    /** Sees all that moves, from the side that the scene suggests. */
     private frameScene(camera: THREE.PerspectiveCamera, controls: OrbitControls, content: LaneScene): void {
-        const own = sceneCamera(documentText.value);
-        if (own) {
-            place(camera, controls, own);
-            return;
-        }
-        const away = new THREE.Vector3(1.0, -2.1, 1.1).normalize().multiplyScalar(3.5 * content.radius);
-        controls.target.copy(content.center);
-        camera.position.copy(content.center).add(away);
+        const away = sceneDirection(documentText.value).multiplyScalar(3.6 * content.radius);
+        controls.target.copy(content.center).add(this.followed);
+        camera.position.copy(controls.target).add(away);
         controls.update();
+    }
+
+    /** Moves all cameras along with the focused mechanism, level with the ground. */
+    private follow(): void {
+        const view = this.views.find((v) => v.lane === lanes.value[focusLane.peek()]) ?? this.views[0];
+        const frame = view?.lane.history.frameAt(cursor.peek());
+        if (!view || !frame || !followCamera.value) return;
+        const now = view.content.drift(frame);
+        if (!Number.isFinite(now.lengthSq())) return;
+        const by = now.clone().sub(this.followed);
+        this.followed.copy(now);
+        this.movingCamera = true;
+        for (const v of this.views) {
+            v.camera.position.add(by);
+            v.controls.target.add(by);
+            v.controls.update();
+        }
+        this.movingCamera = false;
     }
 
     resetCamera(): void {
@@ -228,9 +244,10 @@ export class KlStage extends KlElement {
     private cameraMoved(view: View): void {
         if (this.movingCamera) return;
         this.movingCamera = true;
-        const state = cameraOf(view);
+        const state = cameraOf(view, this.followed);
         if (linkedCameras.value) {
-            for (const other of this.views) if (other !== view) place(other.camera, other.controls, state);
+            for (const other of this.views)
+                if (other !== view) place(other.camera, other.controls, state, this.followed);
         }
         cameraState.value = state;
         this.movingCamera = false;
@@ -239,20 +256,65 @@ export class KlStage extends KlElement {
 
     private placeCameras(state: number[]): void {
         this.movingCamera = true;
-        for (const view of this.views) place(view.camera, view.controls, state);
+        for (const view of this.views) place(view.camera, view.controls, state, this.followed);
         this.movingCamera = false;
         this.draw();
     }
 
-    private pick(view: View, event: MouseEvent): void {
-        const box = view.cell.getBoundingClientRect();
-        const point = new THREE.Vector2(
-            ((event.clientX - box.left) / box.width) * 2 - 1,
-            1 - ((event.clientY - box.top) / box.height) * 2,
+    /** With shift held, or the pull switch on, a body follows the pointer on a spring. */
+    private beginPull(view: View, event: PointerEvent): void {
+        if (!(event.shiftKey || viewOptions.value.pull) || event.button !== 0) return;
+        const hit = view.content.hitBody(this.rayOf(view, event));
+        if (!hit) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        view.cell.setPointerCapture(event.pointerId);
+        selection.value = { kind: 'body', index: hit.body };
+        const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(
+            view.camera.getWorldDirection(new THREE.Vector3()),
+            hit.at,
         );
+        const target = (e: PointerEvent): number[] =>
+            (this.rayOf(view, e).ray.intersectPlane(plane, new THREE.Vector3()) ?? hit.at).toArray();
+        const motion = () => {
+            const fields = view.lane.history.frameAt(cursor.peek())?.fields;
+            return fields
+                ? {
+                      pose: fields.get('pose')!.values as Float64Array,
+                      twist: fields.get('twist')!.values as Float64Array,
+                  }
+                : null;
+        };
+        grab({ body: hit.body, point: hit.local.toArray(), target: target(event) }, motion);
+        const move = (e: PointerEvent) => {
+            if (pull.value) pull.value = { ...pull.value, target: target(e) };
+        };
+        const end = () => {
+            release();
+            view.cell.removeEventListener('pointermove', move);
+            view.cell.removeEventListener('pointerup', end);
+            view.cell.removeEventListener('pointercancel', end);
+        };
+        view.cell.addEventListener('pointermove', move);
+        view.cell.addEventListener('pointerup', end);
+        view.cell.addEventListener('pointercancel', end);
+    }
+
+    private rayOf(view: View, event: MouseEvent): THREE.Raycaster {
+        const box = view.cell.getBoundingClientRect();
         const ray = new THREE.Raycaster();
-        ray.setFromCamera(point, view.camera);
-        selection.value = view.content.pick(ray);
+        ray.setFromCamera(
+            new THREE.Vector2(
+                ((event.clientX - box.left) / box.width) * 2 - 1,
+                1 - ((event.clientY - box.top) / box.height) * 2,
+            ),
+            view.camera,
+        );
+        return ray;
+    }
+
+    private pick(view: View, event: MouseEvent): void {
+        if (!event.shiftKey) selection.value = view.content.pick(this.rayOf(view, event));
     }
 
     /** Asks for a picture in the next frame. */
@@ -279,12 +341,15 @@ export class KlStage extends KlElement {
             renderer.setSize(Math.round(stage.width), Math.round(stage.height), false);
         }
         const scale = this.scaleNow();
+        this.follow();
         for (const view of this.views) {
             const box = view.cell.getBoundingClientRect();
             if (box.width < 2 || box.height < 2) continue;
             const frame = view.lane.history.frameAt(cursor.peek());
-            if (frame)
+            if (frame) {
                 view.content.update(frame, viewOptions.value, scale, selection.peek() as Picked | null);
+                view.content.showPull(pull.peek());
+            }
             view.camera.aspect = box.width / box.height;
             view.camera.updateProjectionMatrix();
             const left = box.left - stage.left;
@@ -324,6 +389,7 @@ export class KlStage extends KlElement {
     private dropViews(): void {
         for (const view of this.views) this.dropView(view);
         this.views = [];
+        this.followed.set(0, 0, 0);
         this.forceScale.reset();
     }
 
@@ -333,23 +399,35 @@ export class KlStage extends KlElement {
     }
 }
 
-/** "camera": {"position", "target"} of a scene document. */
-function sceneCamera(document: string): number[] | null {
+/** From the target towards the camera that a scene document names, or a default. */
+function sceneDirection(document: string): THREE.Vector3 {
+    const fallback = new THREE.Vector3(1.0, -2.1, 1.1).normalize();
     try {
         const { camera } = JSON.parse(document) as { camera?: { position: number[]; target?: number[] } };
-        return camera ? [...camera.position, ...(camera.target ?? [0, 0, 0])] : null;
+        if (!camera) return fallback;
+        const target = new THREE.Vector3().fromArray(camera.target ?? [0, 0, 0]);
+        const direction = new THREE.Vector3().fromArray(camera.position).sub(target);
+        return direction.lengthSq() > 0 ? direction.normalize() : fallback;
     } catch {
-        return null;
+        return fallback;
     }
 }
 
-function cameraOf(view: View): number[] {
-    return [...view.camera.position.toArray(), ...view.controls.target.toArray()];
+function cameraOf(view: View, followed: THREE.Vector3): number[] {
+    return [
+        ...view.camera.position.clone().sub(followed).toArray(),
+        ...view.controls.target.clone().sub(followed).toArray(),
+    ];
 }
 
-function place(camera: THREE.PerspectiveCamera, controls: OrbitControls, state: number[]): void {
-    camera.position.fromArray(state, 0);
-    controls.target.fromArray(state, 3);
+function place(
+    camera: THREE.PerspectiveCamera,
+    controls: OrbitControls,
+    state: number[],
+    followed: THREE.Vector3,
+): void {
+    camera.position.fromArray(state, 0).add(followed);
+    controls.target.fromArray(state, 3).add(followed);
     controls.update();
 }
 
