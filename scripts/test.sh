@@ -89,6 +89,7 @@ fi
 if [ -f wasm/parity.mjs ]; then
     stage "WebAssembly against native, under Node"
     run_counted wasm-parity node wasm/parity.mjs
+    run_counted wasm-golden node wasm/golden.mjs
 fi
 
 if [ -d web/tests/unit ]; then
