@@ -175,14 +175,34 @@ KlStatus run_stats_begin(const RunPlan *plan, RunStats *stats) {
     for (int i = 0; i < MAX_METRICS; i++) {
         stats->maximum[i] = stats->final[i] = (double)NAN;
     }
+    KlModelInfo info;
+    kl_model_info(plan->model, &info);
+    stats->model = plan->model;
+    stats->motion = kl_alloc(((size_t)info.bodies * MOTION_COLUMNS + 1) * sizeof *stats->motion);
     stats->iterations = kl_alloc((size_t)plan->steps * sizeof *stats->iterations);
-    return stats->iterations != NULL ? KL_OK : kl_fail(KL_ERR_MEMORY, "out of memory for %lld steps",
-                                                       (long long)plan->steps);
+    return stats->iterations != NULL && stats->motion != NULL
+               ? KL_OK
+               : kl_fail(KL_ERR_MEMORY, "out of memory for %lld steps", (long long)plan->steps);
 }
 
 void run_stats_free(RunStats *stats) {
     kl_free(stats->iterations);
+    kl_free(stats->motion);
     stats->iterations = NULL;
+    stats->motion = NULL;
+}
+
+static void note_motion(RunStats *stats, const KlSim *sim) {
+    const KlField *poses = kl_sim_find_field(sim, "pose");
+    for (int32_t b = 0; b < poses->rows; b++) {
+        const double *pose = (const double *)poses->data + 7 * b;
+        double *row = stats->motion + MOTION_COLUMNS * b;
+        memcpy(row, pose, 7 * sizeof *row);
+        for (int k = 0; k < 3; k++) {
+            row[7 + k] = stats->steps == 0 || pose[k] < row[7 + k] ? pose[k] : row[7 + k];
+            row[10 + k] = stats->steps == 0 || pose[k] > row[10 + k] ? pose[k] : row[10 + k];
+        }
+    }
 }
 
 static void note_metric(RunStats *stats, int32_t metric, double value) {
@@ -195,6 +215,7 @@ static void note_metric(RunStats *stats, int32_t metric, double value) {
 
 static void note_metrics(RunStats *stats, const KlSim *sim) {
     const KlField *metrics = kl_sim_find_field(sim, "metrics");
+    note_motion(stats, sim);
     for (int32_t i = 0; i < metrics->columns && i < MAX_METRICS; i++) {
         note_metric(stats, i, ((const double *)metrics->data)[i]);
     }
@@ -222,6 +243,20 @@ static void note_failure(RunStats *stats, KlStatus status) {
              kl_last_error()->message);
 }
 
+// Where each body is at the end, and how far it has been on the way.
+static json_t *motion_json(const RunStats *stats) {
+    KlModelInfo info;
+    kl_model_info(stats->model, &info);
+    json_t *bodies = json_array();
+    for (int32_t b = 0; b < info.bodies; b++) {
+        const double *row = stats->motion + MOTION_COLUMNS * b;
+        json_array_append_new(bodies, json_pack("{s:s, s:o, s:o, s:o}", "name", kl_model_body(stats->model, b)->name,
+                                                "pose", cli_json_reals(row, 7), "low", cli_json_reals(row + 7, 3),
+                                                "high", cli_json_reals(row + 10, 3)));
+    }
+    return bodies;
+}
+
 json_t *run_stats_json(const RunStats *stats, const char *solver) {
     json_t *time = json_pack("{s:o}", "total", cli_json_real(stats->total));
     for (int32_t i = 0; i < kl_stage_count() && i < MAX_STAGES; i++) {
@@ -246,6 +281,9 @@ json_t *run_stats_json(const RunStats *stats, const char *solver) {
         stats->outcome, "hash", hash, "steps", (json_int_t)stats->steps, "time_s", time, "iterations", "median",
         cli_json_real(median), "max", cli_json_real(most), "sum", cli_json_real(stats->iterations_sum),
         "converged_steps", (json_int_t)stats->converged_steps, "max", maximum, "max_step", at, "final", final);
+    if (stats->model != NULL) {
+        json_object_set_new(result, "bodies", motion_json(stats));
+    }
     if (stats->error[0] != '\0') {
         json_object_set_new(result, "error", json_string(stats->error));
     }
@@ -402,6 +440,7 @@ KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher 
     for (int32_t i = 0; i < plan->choice.count; i++) {
         KL_TRY(run_stats_begin(plan, &stats[i]));
         stats[i].outcome = "finished";
+        stats[i].model = i == 0 ? plan->model : NULL;  // guests move nothing
     }
     KlStatus status = curated_make(args, plan, &curated);
     for (int64_t step = 0; status == KL_OK && step < plan->steps; step++) {

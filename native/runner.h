@@ -37,7 +37,7 @@ void run_plan_free(RunPlan *plan);
 // A scene document with --edit applied; for check, heatmap and dataset too.
 KlStatus scene_load_edited(const char *path, const char *const *edits, int32_t edit_count, KlScene **scene);
 
-enum { MAX_STAGES = 16, MAX_METRICS = 64 };
+enum { MAX_STAGES = 16, MAX_METRICS = 64, MOTION_COLUMNS = 13 };
 
 // One solver's run in numbers.
 typedef struct RunStats {
@@ -52,6 +52,8 @@ typedef struct RunStats {
     double maximum[MAX_METRICS]; // over the steps; NaN when never a number
     int64_t maximum_step[MAX_METRICS];
     double final[MAX_METRICS];   // of the last step
+    const KlModel *model;        // a loan of the plan; NULL: no motion of its own
+    double *motion;              // (bodies x MOTION_COLUMNS): pose (7) now, lowest and highest x, y, z so far [m]
     uint64_t hash;
     uint64_t hash_at_step;       // at RunPlan.expected_step
 } RunStats;
