@@ -1,5 +1,6 @@
 # make run    builds everything, compares solvers in the terminal, serves the page on localhost
 # make test   all tests; make test-all adds the slow and exhaustive ones
+# make npm    packs build/npm/kinloop-VERSION.tgz, the core for Node and browsers with types
 # make setup  installs what is missing, fetches the sources of third-party libraries
 # CMake, Ninja, emcc and npm do the work; here is only their order.
 .DEFAULT_GOAL := help
@@ -15,10 +16,10 @@ export NODE_PATH ?= /usr/share/nodejs
 WEB_SOURCES := $(shell find web wasm/loader scenes -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' \
                  -not -path 'web/src/generated/*' 2>/dev/null)
 
-.PHONY: help setup native fast wasm web run compare serve test test-all bench clean
+.PHONY: help setup native fast wasm web npm run compare serve test test-all bench clean
 
 help:
-	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST)) | head -3
+	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST)) | head -4
 
 setup: build/.setup-test
 
@@ -57,6 +58,9 @@ build/.web: web/node_modules/.package-lock.json $(WEB_SOURCES) build/wasm/kinloo
 build/wasm/kinloop.wasm build/wasm/kinloop.mjs: wasm ;
 
 web: build/.web
+
+npm: wasm web/node_modules/.package-lock.json
+	@node wasm/npm/pack.mjs
 
 run: native fast web compare serve
 

@@ -106,6 +106,14 @@ if [ -d web/tests/unit ]; then
     claim page-lint npm --prefix web run --silent lint
 fi
 
+stage "the npm package, installed into an empty project"
+if make --no-print-directory npm >build/make-npm.log 2>&1; then
+    run_counted npm node tests/package/npm.mjs
+else
+    tail -20 build/make-npm.log
+    count npm 0 1 1
+fi
+
 if [ -f web/tests/e2e/run.mjs ]; then
     stage "the page in Chromium"
     if make --no-print-directory web; then
