@@ -27,7 +27,7 @@ static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
     "h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #ddd}table{border-collapse:collapse;"
     "font-variant-numeric:tabular-nums}th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #eee}"
-    "th:first-child,td:first-child{text-align:left}figure{display:inline-block;margin:.5rem}svg{max-width:100%;"
+    "th:first-child,td:first-child{text-align:left}figure{display:inline-block;margin:.3rem 0;width:49%;min-width:22rem}svg{max-width:100%;"
     "height:auto}.scroll{overflow-x:auto}small{color:#666}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#333}h2{border-color:#444}"
     "small{color:#aaa}}";

@@ -264,6 +264,16 @@ static void colour_bar(FILE *file, const Axis *value, const char *label) {
     text(file, 588.0, value->from + 20.0, "middle", label);
 }
 
+// "1e-4" rather than "0.0001" or "1e-04": ticks stand close.
+static void short_number(double value, char text[32]) {
+    int exponent = value != 0.0 ? (int)floor(log10(fabs(value)) + 1e-9) : 0;
+    if (exponent > -3 && exponent < 3) {
+        snprintf(text, 32, "%.3g", value);
+    } else {
+        snprintf(text, 32, "%.2ge%d", value / pow(10.0, exponent), exponent);
+    }
+}
+
 void svg_heatmap(FILE *file, const SvgHeatmap *map) {
     Axis value = {.low = INFINITY, .high = -INFINITY, .from = 440.0, .to = 40.0, .log = true};
     widen(&value, map->values, map->columns * map->rows);
@@ -289,12 +299,12 @@ void svg_heatmap(FILE *file, const SvgHeatmap *map) {
     }
     for (int32_t c = 0; c < map->columns; c += map->columns > 13 ? 2 : 1) {
         char tick[32];
-        snprintf(tick, sizeof tick, "%.2g", map->x[c]);
+        short_number(map->x[c], tick);
         text(file, 70.0 + (c + 0.5) * width, 456.0, "middle", tick);
     }
     for (int32_t r = 0; r < map->rows; r += map->rows > 13 ? 2 : 1) {
         char tick[32];
-        snprintf(tick, sizeof tick, "%.2g", map->y[r]);
+        short_number(map->y[r], tick);
         text(file, 64.0, 444.0 - (r + 0.5) * height, "end", tick);
     }
     Axis x = {.from = 70.0, .to = 550.0}, y = {.from = 440.0, .to = 40.0};
