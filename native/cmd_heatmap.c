@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "runner.h"
@@ -21,6 +22,7 @@ static const CliOption options[] = {
     {"edit", 'e', CLI_TEXT, "PATH=JSON", "changes the document for all cells; may be repeated", 0, 0, NULL},
     {"metric", 'm', CLI_TEXT, "ID[,ID...]", "pictures to draw (iterations,r_ncp)", 0, 0, "metrics"},
     {"shard", 0, CLI_TEXT, "I/N", "compute the I-th of N shares of the cells", 0, 0, NULL},
+    {"resume", 0, CLI_FLAG, NULL, "go on with the cells that STEM.csv lacks", 0, 0, NULL},
     {"merge", 0, CLI_FLAG, NULL, "join CSV files of shards (the operands) and draw", 0, 0, NULL},
     {"output", 'o', CLI_TEXT, "STEM", "write STEM.csv and STEM-SOLVER-METRIC.svg (default: CSV to stdout)", 0, 0, "file"},
     CLI_OPTION_FORCE,
@@ -153,7 +155,9 @@ static KlStatus compute(const CliArgs *args, const char *path, Grid *grid) {
     double done = 0.0;
     KlStatus status = KL_OK;
     for (int32_t i = shard; i < total && status == KL_OK && !cli_interrupted(); i += shards) {
-        status = compute_cell(args, path, grid, i, &grid->cells[i]);
+        if (grid->cells[i].outcome[0] == '\0') {
+            status = compute_cell(args, path, grid, i, &grid->cells[i]);
+        }
         cli_progress_update(&progress, ++done);
     }
     cli_progress_end(&progress, done);
@@ -298,7 +302,17 @@ static KlStatus fill(const CliArgs *args, Grid *grid) {
         }
         return KL_OK;
     }
-    char path[1024];
+    char path[1100];
+    const char *stem = cli_text(args, "output", NULL);
+    if (cli_has(args, "resume")) {
+        if (stem == NULL) {
+            return kl_fail(KL_ERR_ARGUMENT, "--resume needs --output STEM");
+        }
+        snprintf(path, sizeof path, "%.1000s.csv", stem);
+        if (access(path, F_OK) == 0) {
+            KL_TRY(read_csv(path, grid));
+        }
+    }
     if (cli_operand_count(args) > 1) {
         return kl_fail(KL_ERR_ARGUMENT, "heatmap takes one scene (or --merge with CSV files)");
     }
@@ -336,7 +350,7 @@ static KlStatus write_all(const CliArgs *args, const Grid *grid) {
     char path[1100];
     CliOutput output;
     snprintf(path, sizeof path, "%.1000s.csv", stem);
-    KL_TRY(cli_output_open(&output, path, cli_has(args, "force")));
+    KL_TRY(cli_output_open(&output, path, cli_has(args, "force") || cli_has(args, "resume")));
     write_csv(output.file, grid);
     KL_TRY(cli_output_commit(&output));
     return draw_all(args, grid, stem);

@@ -229,11 +229,22 @@ static KlStatus unit_step(Unit *unit, int64_t step) {
 // A simulation that diverges or runs out of contacts ends its unit with what it has sampled.
 static bool ends_unit(KlStatus status) { return status == KL_ERR_DIVERGED || status == KL_ERR_LIMIT; }
 
+// Steps without a sample after which a unit ends: what it still passes through is full.
+enum { PATIENCE = 500 };
+
+static int64_t last_sample(const Unit *unit) {
+    int64_t last = 0;
+    for (int c = 0; c < KL_CATEGORY_COUNT; c++) {
+        last = unit->last[c] > last ? unit->last[c] : last;
+    }
+    return last;
+}
+
 static KlStatus unit_sample(Unit *unit) {
     if (unit->number >= kl_scene_run_count(unit->scene) && !unit->info.fixed_base) {
         KL_TRY(turn_and_lift(unit));
     }
-    for (int64_t step = 0; step < unit->plan->steps; step++) {
+    for (int64_t step = 0; step < unit->plan->steps && step - last_sample(unit) <= PATIENCE; step++) {
         if (cli_interrupted()) {
             return kl_fail(KL_ERR_INTERRUPTED, "interrupted");
         }

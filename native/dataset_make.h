@@ -3,7 +3,8 @@
 // A unit is one scene simulated from one seed. Seed 0 follows a run as written; higher seeds turn and
 // drop free mechanisms and push bodies at random, so that all categories occur. Each unit keeps at most
 // bucket / units problems of each category, every `stride` steps, each with its best known solution.
-// A finished unit is one small file, renamed into place: what is killed loses at most the units in work.
+// A unit ends early when 500 steps gave nothing new. A finished unit is one small file, renamed into
+// place: what is killed loses at most the units in work.
 #ifndef KINLOOP_DATASET_MAKE_H
 #define KINLOOP_DATASET_MAKE_H
 

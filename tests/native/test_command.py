@@ -409,6 +409,8 @@ class Results(Command):
         self.ok("heatmap", "--merge", self.path("s2.csv"), self.path("s1.csv"), *grid, "-o", self.path("merged"))
         for name in (".csv", "-newton-ncp-iterations.svg", "-newton-ncp-r_ncp.svg"):
             self.assertEqual(read(self.path("whole" + name)), read(self.path("merged" + name)))
+        self.ok("heatmap", *grid, "--resume", "-o", self.path("s2"))
+        self.assertEqual(read(self.path("whole.csv")), read(self.path("s2.csv")))
 
     def test_report_is_one_page_with_nothing_from_outside(self):
         results, page = self.path("r.json"), self.path("r.html")
