@@ -1,6 +1,7 @@
 # make run    builds everything, compares solvers in the terminal, serves the page on localhost
 # make test   all tests; make test-all adds the slow and exhaustive ones
 # make npm    packs build/npm/kinloop-VERSION.tgz, the core for Node and browsers with types
+# make docs   builds build/docs/index.html: guides and the reference of src/kl.h
 # make setup  installs what is missing, fetches the sources of third-party libraries
 # CMake, Ninja, emcc and npm do the work; here is only their order.
 .DEFAULT_GOAL := help
@@ -16,10 +17,10 @@ export NODE_PATH ?= /usr/share/nodejs
 WEB_SOURCES := $(shell find web wasm/loader scenes -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' \
                  -not -path 'web/src/generated/*' 2>/dev/null)
 
-.PHONY: help setup native fast wasm web npm run compare serve test test-all bench clean
+.PHONY: help setup native fast wasm web npm docs run compare serve test test-all bench clean
 
 help:
-	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST)) | head -4
+	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST)) | head -5
 
 setup: build/.setup-test
 
@@ -61,6 +62,10 @@ web: build/.web
 
 npm: wasm web/node_modules/.package-lock.json
 	@node wasm/npm/pack.mjs
+
+docs:
+	@command -v doxygen >/dev/null || scripts/setup.sh docs
+	@mkdir -p build && doxygen docs/Doxyfile && echo build/docs/index.html
 
 run: native fast web compare serve
 

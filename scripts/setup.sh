@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Says which Debian packages are missing for "run" and "test", and installs them when it may (root, or
+# Says which Debian packages are missing for "run", "test" and "docs", and installs them when it may (root, or
 # sudo). Debian's Node is too old for the page's build: then a newer one comes from npm into the cache.
 set -eu
 
 declare -A packages=(
     [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libyaml-dev libhdf5-dev emscripten node-acorn'
     [test]='libcmocka-dev chromium clang'
+    [docs]='doxygen'
 )
 declare -A used_for=(
     [cmake]='build' [ninja-build]='build' [gcc]='the C core' [g++]='ODE' [pkg-config]='build'
     [libjansson-dev]='JSON' [libexpat1-dev]='URDF and MJCF' [libyaml-dev]='loop closures' [libhdf5-dev]='data sets'
     [emscripten]='the core as WebAssembly (about 1 GB on disk)' [node-acorn]='emcc' [nodejs]='the page'
     [npm]='the page' [libcmocka-dev]='C tests' [chromium]='tests of the page' [clang]='equal numbers by another compiler'
+    [doxygen]='make docs'
 )
 cache=${KL_DEPS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kinloop}
 PATH=$cache/node/bin:$PATH
