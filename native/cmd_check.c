@@ -12,7 +12,7 @@
 static const CliOption options[] = {CLI_COMMON};
 
 typedef struct Finding {
-    const char *kind;   // "scene", "problems"
+    const char *kind;   // "scene", "model", "problems"
     char detail[256];   // what is in there
     json_t *notes;      // texts
 } Finding;
@@ -63,6 +63,36 @@ static KlStatus check_scene(const char *path, Finding *finding) {
     return status;
 }
 
+// --- models ---------------------------------------------------------------------------------------
+
+// A URDF or MJCF model: can it be imported, and what would be lost?
+static KlStatus check_model(const char *path, Finding *finding) {
+    KlImportOptions chosen;
+    KlScene *scene = NULL;
+    KlImportReport *report = NULL;
+    KlAssembly assembly;
+    finding->kind = "model";
+    kl_default_import_options(&chosen);
+    KL_TRY(kl_import(path, kl_files_disk(), &chosen, &scene, &report));
+    for (int32_t i = 0; i < kl_import_note_count(report); i++) {
+        const KlImportNote *said = kl_import_note(report, i);
+        char text[512];
+        snprintf(text, sizeof text, "%s:%d: %s: %s%s", said->file, (int)said->line, said->element,
+                 said->lost ? "lost: " : "", said->text);
+        note(finding, text);
+    }
+    if (kl_scene_close_loops(scene, 1e-10, &assembly) != KL_OK) {
+        note(finding, kl_last_error()->message);
+    }
+    KlModelInfo info;
+    kl_model_info(kl_scene_model(scene), &info);
+    snprintf(finding->detail, sizeof finding->detail, "%d bodies, %d joints, %d joint rows, %d loops",
+             (int)info.bodies, (int)info.joints, (int)info.joint_rows, (int)info.loops);
+    kl_import_report_destroy(report);
+    kl_scene_destroy(scene);
+    return KL_OK;
+}
+
 // --- problems -------------------------------------------------------------------------------------
 
 static KlStatus check_problems(const char *path, Finding *finding) {
@@ -106,6 +136,9 @@ static KlStatus check_file(const char *operand, Finding *finding) {
     char path[1024];
     finding->kind = "unknown";
     KL_TRY(scene_find(operand, path, sizeof path));
+    if (cli_ends_with(path, ".urdf") || cli_ends_with(path, ".xml")) {
+        return check_model(path, finding);
+    }
     if (h5_is_file(path) || cli_ends_with(path, ".h5") || cli_ends_with(path, ".hdf5") ||
         is_problem_document(path)) {
         return check_problems(path, finding);
@@ -148,10 +181,10 @@ static int run(const CliArgs *args) {
 const CliCommand cmd_check = {
     .name = "check",
     .operands = "FILE...",
-    .summary = "validates scenes, experiments, problems and data sets",
+    .summary = "validates scenes, experiments, models, problems and data sets",
     .text = "Reads each file as run or solve would and tells the first fault with file, line, path inside the "
             "document, what was found and what is allowed. For scenes every run is built and the joints of the "
-            "start pose are measured; for data sets every problem is read and checked.",
+            "start pose are measured; models are imported; for data sets every problem is read and checked.",
     .options = options,
     .examples = {"kinloop check my-robot.json", "validates a scene before running it",
                  "kinloop check scenes/*.json set.h5 --json", "what a continuous-integration job would run"},

@@ -83,7 +83,7 @@ static json_t *runs_of(const KlScene *scene) {
     return runs;
 }
 
-static json_t *scene_row(const char *id, const KlScene *scene) {
+static json_t *scene_row(const char *id, const char *path, const KlScene *scene) {
     KlModelInfo info;
     kl_model_info(kl_scene_model(scene), &info);
     json_t *row = json_pack(
@@ -93,6 +93,7 @@ static json_t *scene_row(const char *id, const KlScene *scene) {
         (int)info.passive_dofs, "joint_rows", (int)info.joint_rows, "mass_ratio",
         cli_json_real(info.mass_ratio), "loops", (int)info.loops, "surrogate",
         (int)kl_scene_surrogate(scene), "fixed_base", (int)info.fixed_base);
+    json_object_set_new(row, "experiment", json_boolean(strstr(path, "/experiments/") != NULL));
     json_object_set_new(row, "runs", runs_of(scene));
     return row;
 }
@@ -105,7 +106,7 @@ static KlStatus list_scenes(json_t *rows) {
         KlScene *scene = NULL;
         status = kl_scene_load(list.paths[i], kl_files_disk(), &scene);
         if (status == KL_OK) {
-            json_array_append_new(rows, scene_row(list.names[i], scene));
+            json_array_append_new(rows, scene_row(list.names[i], list.paths[i], scene));
             kl_scene_destroy(scene);
         }
     }

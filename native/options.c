@@ -112,11 +112,28 @@ static KlStatus fail_unknown_option(const CliCommand *command, const char *given
                    command->name, given, command->name);
 }
 
+// Times may carry a unit: 250ms, 60s, 5min, 2h. 0 when the ending is none.
+static double time_unit(const CliOption *option, const char *ending) {
+    static const struct {
+        const char *ending;
+        double seconds;
+    } units[] = {{"", 1.0}, {"s", 1.0}, {"ms", 1e-3}, {"min", 60.0}, {"h", 3600.0}};
+    bool is_time = option->value != NULL && strcmp(option->value, "SECONDS") == 0;
+    for (size_t i = 0; i < (is_time ? sizeof units / sizeof units[0] : 1); i++) {
+        if (strcmp(units[i].ending, ending) == 0) {
+            return units[i].seconds;
+        }
+    }
+    return 0.0;
+}
+
 static KlStatus check_number(const CliOption *option, const char *text) {
     char *end = NULL;
     errno = 0;
     double value = option->kind == CLI_INT ? (double)strtoll(text, &end, 10) : strtod(text, &end);
-    bool whole = end != text && *end == '\0' && errno == 0;
+    double unit = time_unit(option, end);
+    bool whole = end != text && unit > 0.0 && errno == 0;
+    value *= unit;
     if (!whole || !(value >= option->min && value <= option->max)) {
         return kl_fail(KL_ERR_ARGUMENT, "--%s must be %s in [%g, %g] (got %s)", option->name,
                        option->kind == CLI_INT ? "a whole number" : "a number", option->min,
@@ -301,7 +318,16 @@ int64_t cli_int(const CliArgs *args, const char *name, int64_t fallback) {
 
 double cli_real(const CliArgs *args, const char *name, double fallback) {
     const char *text = cli_text(args, name, NULL);
-    return text != NULL ? strtod(text, NULL) : fallback;
+    if (text == NULL) {
+        return fallback;
+    }
+    const CliOption *option = args->command->options;
+    while (strcmp(option->name, name) != 0) {
+        option++;
+    }
+    char *end;
+    double value = strtod(text, &end);
+    return value * time_unit(option, end);
 }
 
 // Options that say where results go, not what is computed.

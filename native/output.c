@@ -173,36 +173,29 @@ void cli_table_time(CliTable *table, double seconds) {
     }
 }
 
-static int column_width(const CliTable *table, int column) {
-    int width = 0;
-    for (int i = column; i < table->count; i += table->columns) {
-        int length = (int)strlen(table->cells[i]);
-        width = length > width ? length : width;
+enum { MAX_COLUMNS = 32 };
+
+static void measure_columns(const CliTable *table, int widths[MAX_COLUMNS]) {
+    for (int i = 0; i < table->count; i++) {
+        int length = (int)strlen(table->cells[i]), column = i % table->columns;
+        widths[column] = length > widths[column] ? length : widths[column];
     }
-    return width;
 }
 
 void cli_table_print(CliTable *table, FILE *to) {
+    int widths[MAX_COLUMNS] = {0};
+    KL_ASSERT(table->columns <= MAX_COLUMNS, "raise MAX_COLUMNS");
     if (table->failed) {
         fprintf(stderr, "kinloop: out of memory, a table is cut\n");
     }
+    measure_columns(table, widths);
     bool colour = cli_colour(to);
     for (int i = 0; i < table->count; i++) {
         int column = i % table->columns;
-        int width = column_width(table, column);
-        if (colour && i == 0) {
-            fputs("\033[1m", to);
-        }
-        bool last = column == table->columns - 1;
-        if (column == 0) {
-            fprintf(to, "%-*s", width, table->cells[i]);
-        } else {
-            fprintf(to, "  %*s", width, table->cells[i]);
-        }
-        if (colour && i == table->columns - 1) {
-            fputs("\033[0m", to);
-        }
-        if (last) {
+        fputs(colour && i == 0 ? "\033[1m" : "", to);
+        fprintf(to, column == 0 ? "%-*s" : "  %*s", widths[column], table->cells[i]);
+        fputs(colour && i == table->columns - 1 ? "\033[0m" : "", to);
+        if (column == table->columns - 1) {
             fputc('\n', to);
         }
     }
