@@ -41,6 +41,7 @@ const suitePlot: PlotDefinition = {
     xIsTime: false,
     log: false,
     logX: true,
+    yRange: [-0.03, 1.03],
     text: 'Share of problems solved within τ times the effort of the best solver.',
     choices: () => [
         { id: 'iterations', title: 'iterations' },
@@ -164,7 +165,7 @@ export class KlBench extends KlDialog {
                 <thead>
                     <tr>
                         <th scope="col">solver</th><th scope="col">problems</th><th scope="col">converged</th><th scope="col">median it.</th>
-                        <th scope="col">worst r_nat_rel</th><th scope="col">median time [ms]</th><th scope="col">failed runs</th>
+                        <th scope="col">worst r_nat_rel</th><th scope="col">mean time [ms]</th><th scope="col">failed runs</th>
                     </tr>
                 </thead>
                 <tbody>

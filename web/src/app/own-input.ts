@@ -6,6 +6,7 @@ import type { Json } from '../state/experiment';
 import { ownFiles } from '../state/gallery';
 import { say } from '../state/messages';
 import { experiment, open, toolClient } from '../state/session';
+import { openTab } from '../state/tabs';
 import { dialog } from './dialogs';
 
 export interface OwnProblem {
@@ -105,6 +106,7 @@ function looksLikeProblem(text: string): boolean {
 export async function takeProblem(name: string, text: string, index: number): Promise<void> {
     const { count, problem } = await toolClient().request('problem', { text, name, index });
     ownProblem.value = { name, text, index, count, problem };
+    openTab.value = 'problem';
     say('info', `${name}: ${count} dual problem${count === 1 ? '' : 's'}. See the Problem tab.`);
 }
 

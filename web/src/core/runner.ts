@@ -46,13 +46,14 @@ export function errorInfo(error: unknown): ErrorInfo {
     return { status: 'crashed', message, file: '', line: 0, column: 0, path: '' };
 }
 
+const channel = new MessageChannel();
+const resting: (() => void)[] = [];
+channel.port1.onmessage = () => resting.shift()?.();
+
+/** Lets waiting messages in; quicker than a timer. */
 function pause(): Promise<void> {
     return new Promise((done) => {
-        const channel = new MessageChannel();
-        channel.port1.onmessage = () => {
-            channel.port1.close();
-            done();
-        };
+        resting.push(done);
         channel.port2.postMessage(0);
     });
 }

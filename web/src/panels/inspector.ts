@@ -1,7 +1,7 @@
 // The tabs at the right: solver, scene, problem, view, export.
-import { signal } from '@preact/signals-core';
 import { html, type TemplateResult } from 'lit';
 import { KlElement } from '../app/element';
+import { openTab } from '../state/tabs';
 import './export-panel';
 import './problem-panel';
 import './scene-panel';
@@ -15,8 +15,6 @@ const TABS: { id: string; title: string; panel: () => TemplateResult }[] = [
     { id: 'view', title: 'View', panel: () => html`<kl-view-panel></kl-view-panel>` },
     { id: 'export', title: 'Export', panel: () => html`<kl-export-panel></kl-export-panel>` },
 ];
-
-export const openTab = signal('solver');
 
 export class KlInspector extends KlElement {
     override render() {
@@ -36,7 +34,10 @@ export class KlInspector extends KlElement {
                     </button>`,
                 )}
             </div>
-            <div id="inspector-panel" class="panel" role="tabpanel" tabindex="0" aria-labelledby=${`tab-${now.id}`}>${now.panel()}</div>
+            <div id="inspector-panel" class="panel" role="tabpanel" tabindex="0" aria-labelledby=${`tab-${now.id}`}>
+                <h2 class="visually-hidden">${now.title}</h2>
+                ${now.panel()}
+            </div>
         `;
     }
 

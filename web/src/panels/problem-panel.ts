@@ -9,6 +9,7 @@ import type { ConditionInfo, ProblemInfo } from '../core/types';
 import { compareBy, explaining, inspection, stepCurves } from '../state/explain';
 import { cursor, experiment, focused, styles } from '../state/session';
 import './matrix-picture';
+import './own-problem';
 
 const detail = signal<{
     step: number;
@@ -19,6 +20,10 @@ const detail = signal<{
 
 export class KlProblemPanel extends KlElement {
     override render() {
+        return html`<kl-own-problem></kl-own-problem> ${this.ofStep()}`;
+    }
+
+    private ofStep() {
         const seen = inspection.value;
         const problem = seen?.problem;
         if (!seen || !problem) {

@@ -29,6 +29,7 @@ export interface PlotDefinition {
     xIsTime: boolean; // carries the play cursor
     log: boolean;
     logX?: boolean;
+    yRange?: [number, number];
     choices?: () => Choice[]; // variants in a menu
     unitOf?: (choice: string) => string;
     data: (choice: string) => PlotData;

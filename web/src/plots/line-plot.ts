@@ -215,7 +215,8 @@ export class KlPlot extends KlElement {
                 x: { time: false, range: () => this.zoom ?? this.data.x, distr: logX ? 3 : 1 },
                 y: {
                     distr: log ? 3 : 1,
-                    range: (_u, min, max) => (log ? logRange(min, max) : linearRange(min, max)),
+                    range: (_u, min, max) =>
+                        this.definition.yRange ?? (log ? logRange(min, max) : linearRange(min, max)),
                 },
             },
             axes: [

@@ -12,6 +12,7 @@ export const profilePlot: PlotDefinition = {
     xIsTime: false,
     log: false,
     logX: true,
+    yRange: [-0.03, 1.03],
     choices: () => [
         { id: 'iterations', title: 'iterations' },
         { id: 't_solve', title: 'time (indicative)' },

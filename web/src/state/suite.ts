@@ -120,7 +120,7 @@ export interface SuiteRow {
     converged: number;
     iterations: number; // median
     worst: number; // r_nat_rel
-    time: number; // [s] per solve, median
+    time: number; // [s] per solve, mean: page timers are too coarse for a median
     failures: string[];
 }
 
@@ -176,6 +176,10 @@ function median(values: number[]): number {
     return sorted.length > 0 ? sorted[Math.floor((sorted.length - 1) / 2)] : Number.NaN;
 }
 
+function mean(values: number[]): number {
+    return values.reduce((a, b) => a + b, 0) / values.length;
+}
+
 /** Steps that have a constraint: only those are problems. */
 function problemsOf(outcome: Outcome): number[] {
     const rows = outcome.columns.get('n_d');
@@ -194,7 +198,7 @@ async function summarise(solvers: SolverChoice[], cases: Case[]): Promise<void> 
             converged: outcomes.filter((o) => o === 0).length,
             iterations: median(pick('iterations')),
             worst: Math.max(0, ...pick('r_nat_rel').filter(Number.isFinite)),
-            time: median(pick('t_solve')),
+            time: mean(pick('t_solve')),
             failures: results
                 .get(solver.id)!
                 .flatMap((o, c) => (o?.error ? [`${cases[c].label}: ${o.error.message}`] : [])),

@@ -18,7 +18,7 @@ export class ForceScale {
             (sum, lane) => sum + Math.floor(lane.history.frameCount / 32),
             lanes.length,
         );
-        if (version !== this.version) {
+        if (version !== this.version || this.percentile === 0) {
             this.version = version;
             this.percentile = percentile95(lanes);
         }

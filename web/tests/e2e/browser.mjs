@@ -51,15 +51,15 @@ export async function openPage(browser, url, options = {}) {
 
 /** Until every lane's buffer is full, or has stopped. */
 export async function filled(page, timeout = 60_000) {
-    await page.waitForFunction(
-        () =>
-            window.kinloop?.lanes.length > 0 &&
-            window.kinloop.lanes.every(
-                (l) => l.state !== 'loading' && l.state !== 'running' && l.state !== 'paused',
-            ),
-        undefined,
-        { timeout },
-    );
+    const full = () =>
+        window.kinloop?.lanes.length > 0 &&
+        window.kinloop.lanes.every((l) => l.state !== 'loading' && l.state !== 'running' && l.state !== 'paused');
+    try {
+        await page.waitForFunction(full, undefined, { timeout });
+    } catch (error) {
+        const lanes = await page.evaluate(() => JSON.stringify(window.kinloop?.lanes));
+        throw new Error(`the buffers do not fill: ${lanes}; ${await page.locator('body').innerText()}`, { cause: error });
+    }
 }
 
 export async function seek(page, step) {

@@ -1,0 +1,240 @@
+// Curated runs, profiles, the problem at hand, editing, the benchmark and the heatmap.
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { browse, filled, openPage, seek, serve, shots } from './browser.mjs';
+
+let server;
+let browser;
+before(async () => {
+    server = await serve();
+    browser = await browse();
+});
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+test('in a curated run all solvers meet the same problems and move alike', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&mode=curated&s=admm-ncp-fp,pgs-ccp,pgs-ncp&pre=ht&T=0.2&t=0.1&plots=profile,convergence`,
+    );
+    await filled(page);
+    await seek(page, 100);
+    const lanes = await page.evaluate(() => window.kinloop.lanes);
+    assert.equal(new Set(lanes.map((l) => l.hash)).size, 1, 'one motion');
+    const iterations = await page.evaluate(() =>
+        [0, 1, 2].map((i) => window.kinloop.column(i, 'iterations').reduce((a, b) => a + b, 0)),
+    );
+    assert.ok(new Set(iterations).size > 1, 'solvers differ in iterations');
+    await page.waitForTimeout(2500);
+    const note = await page.locator('[data-plot="profile"] .plot-note').textContent();
+    assert.match(note, /\d+ problems/);
+    await page.screenshot({ path: resolve(shots, 'curated.png') });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('independent runs say that profiles are not comparable', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp,pgs-ccp&pre=ht&T=0.1&t=0.05&plots=profile`,
+    );
+    await filled(page);
+    await page.locator('[data-plot="profile"] .plot-note', { hasText: 'Not comparable' }).waitFor();
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('the gallery opens every kind of run', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=0.1&t=0.05`,
+    );
+    await filled(page);
+    await page.locator('.experiment').click();
+    const cards = page.locator('.gallery li');
+    await cards.first().waitFor();
+    assert.ok((await cards.count()) >= 5);
+    assert.ok((await page.locator('.gallery .tag').count()) > 0, 'surrogates are called so');
+    await page.locator('button[data-scene="nunchaku"]').first().click();
+    await page.waitForFunction(
+        () => window.kinloop.scene === 'nunchaku' && window.kinloop.lanes.some((l) => l.filled > 5),
+        undefined,
+        { timeout: 60_000 },
+    );
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('the problem panel shows rank, category and a picture of D', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=0.1&t=0.05`,
+    );
+    await filled(page);
+    await seek(page, 50);
+    await page.getByRole('tab', { name: 'Problem' }).click();
+    await page
+        .getByText('sparse-contacts')
+        .or(page.getByText('dense-contacts'))
+        .first()
+        .waitFor({ timeout: 20_000 });
+    await page.getByRole('button', { name: /Rank, condition/ }).click();
+    await page.locator('kl-matrix canvas').waitFor();
+    const facts = await page.locator('kl-problem-panel').textContent();
+    assert.match(facts.replace(/\s+/g, ' '), /rank of D\s*6/, 'four contacts of one body have rank 6');
+    await page.screenshot({ path: resolve(shots, 'problem.png') });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('an edit runs again, undo and redo bring back the states', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=0.1&t=0.08`,
+    );
+    await filled(page);
+    await seek(page, 80);
+    const weight = () =>
+        page.evaluate(() =>
+            window.kinloop
+                .field(0, 'contact_force')
+                .filter((_, i) => i % 3 === 2)
+                .reduce((a, b) => a + b, 0),
+        );
+    assert.ok(Math.abs((await weight()) - 9.81) < 0.05);
+    await page.getByRole('tab', { name: 'Scene' }).click();
+    await page.locator('kl-scene-panel .list button').first().click();
+    const mass = page.getByRole('textbox', { name: 'Mass' });
+    await mass.fill('3');
+    await mass.press('Enter');
+    await page.waitForFunction(() => window.kinloop.experiment.edits.length === 1);
+    await page.waitForTimeout(700);
+    await filled(page);
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 80), undefined, {
+        timeout: 20_000,
+    });
+    assert.ok(Math.abs((await weight()) - 29.43) < 0.1, `${await weight()} N after the edit`);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.waitForTimeout(300);
+    await filled(page);
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 80), undefined, {
+        timeout: 20_000,
+    });
+    assert.ok(Math.abs((await weight()) - 9.81) < 0.05);
+    await page.getByRole('button', { name: 'Redo' }).click();
+    await page.waitForFunction(() => window.kinloop.experiment.edits.length === 1);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a solver parameter can be set and reset', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=pgs-ccp&pre=ht&T=0.05&t=0.04`,
+    );
+    await filled(page);
+    const limit = page.getByRole('textbox', { name: 'Iteration limit' });
+    await limit.fill('3');
+    await limit.press('Enter');
+    await page.waitForFunction(() => window.kinloop.experiment.solvers[0].params.max_iterations === 3);
+    await page.waitForTimeout(700);
+    await filled(page);
+    assert.equal(await page.evaluate(() => Math.max(...window.kinloop.column(0, 'iterations'))), 3);
+    await page.getByRole('button', { name: 'Reset Iteration limit' }).click();
+    await page.waitForFunction(() => !('max_iterations' in window.kinloop.experiment.solvers[0].params));
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a body follows the pointer, and the pull is part of the run', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=2&t=0.1`,
+    );
+    await filled(page);
+    await page.waitForTimeout(800);
+    const cell = await page.locator('.cell').first().boundingBox();
+    const [x, y] = [cell.x + cell.width / 2, cell.y + cell.height / 2];
+    await page.keyboard.down('Shift');
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    for (let i = 1; i <= 8; i++) {
+        await page.mouse.move(x + 14 * i, y - 4 * i);
+        await page.waitForTimeout(150);
+    }
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    await page.evaluate(() => window.kinloop.pause());
+    await page.waitForFunction(
+        () => window.kinloop.experiment.edits.some((e) => e.path.endsWith('events')),
+        undefined,
+        { timeout: 20_000 },
+    );
+    await page.waitForTimeout(1000);
+    await filled(page);
+    const before = await page.evaluate(() => window.kinloop.lanes[0].hash);
+    // The same experiment from a link, done from the start, gives the same state.
+    await page.waitForTimeout(1200);
+    const again = await openPage(browser, page.url());
+    await filled(again.page);
+    await seek(again.page, await page.evaluate(() => window.kinloop.step));
+    await seek(page, await page.evaluate(() => window.kinloop.step));
+    const [one, two] = await Promise.all(
+        [page, again.page].map((p) => p.evaluate(() => window.kinloop.lanes[0].hash)),
+    );
+    assert.ok(before.length === 16);
+    assert.equal(one, two);
+    assert.deepEqual([...errors, ...again.errors], []);
+    await context.close();
+    await again.context.close();
+});
+
+test('the benchmark fills table and profile, and can be cancelled', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp,pgs-ncp&pre=ht&T=0.05&t=0.04`,
+    );
+    await filled(page);
+    await page.getByRole('button', { name: 'Benchmark' }).click();
+    await page.locator('[data-bench="scene-box_on_plane"]').waitFor();
+    for (const box of await page.locator('[data-bench^="scene-"]').all()) {
+        if (await box.isChecked()) await box.uncheck();
+    }
+    await page.locator('[data-bench="scene-box_on_plane"]').check();
+    await page.getByRole('spinbutton', { name: 'steps per run' }).fill('60');
+    await page.getByRole('spinbutton', { name: 'steps per run' }).press('Tab');
+    await page.locator('.bench-run').click();
+    await page.getByRole('status').filter({ hasText: '2 of 2' }).waitFor({ timeout: 60_000 });
+    const rows = await page.locator('.bench-table tbody tr').allTextContents();
+    assert.equal(rows.length, 2);
+    assert.ok(
+        rows.every((r) => /100 %/.test(r)),
+        rows.join('\n'),
+    );
+    await page.waitForTimeout(1000);
+    await page.screenshot({ path: resolve(shots, 'benchmark.png') });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('the heatmap fills, and a cell loads', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=boxes_fixed&run=step_at_rest&s=admm-ncp-plus&pre=ht&T=0.002&t=0.001`,
+    );
+    await page.waitForFunction(() => window.kinloop?.lanes.length > 0);
+    await page.getByRole('button', { name: 'Benchmark' }).click();
+    await page.getByRole('button', { name: 'Heatmap' }).click();
+    await page.locator('.heat-run').click();
+    await page.locator('.heat-run').waitFor({ timeout: 120_000 });
+    const waiting = await page.locator('.heat-cell[aria-label*="waiting"]').count();
+    assert.equal(waiting, 0);
+    await page.screenshot({ path: resolve(shots, 'heatmap.png') });
+    await page.locator('.heat-cell').nth(30).click();
+    await page.waitForFunction(() => window.kinloop.experiment.edits.length === 2);
+    assert.deepEqual(errors, []);
+    await context.close();
+});

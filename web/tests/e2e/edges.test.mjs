@@ -1,0 +1,338 @@
+// Own files, exports, embedding, accessibility, small screens, failures, offline.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { browse, download, filled, openPage, seek, serve, shots } from './browser.mjs';
+
+let server;
+let browser;
+before(async () => {
+    server = await serve();
+    browser = await browse();
+});
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
+const root = resolve(import.meta.dirname, '../../..');
+const axe = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8');
+
+async function give(page, name, text) {
+    const [chooser] = await Promise.all([
+        page.waitForEvent('filechooser'),
+        (async () => {
+            await page.locator('.experiment').click();
+            await page.getByRole('button', { name: 'Open a file' }).click();
+        })(),
+    ]);
+    await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
+}
+
+test('an own scene opens; a bad one is refused with line and path, and changes nothing', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    const scene = JSON.parse(readFileSync(resolve(root, 'scenes/box_on_plane.json'), 'utf8'));
+    scene.id = 'mine';
+    scene.title = 'My box';
+    const bad = structuredClone(scene);
+    bad.bodies[0].mass = -1;
+    await give(page, 'bad.json', JSON.stringify(bad, null, 2));
+    const alert = page.getByRole('alert').filter({ hasText: 'bad.json' }).first();
+    await alert.waitFor();
+    assert.match(await alert.textContent(), /bodies\[0\]\.mass/);
+    assert.match(await alert.textContent(), /bad\.json:\d+/);
+    assert.equal(await page.evaluate(() => window.kinloop.scene), 'box_on_plane');
+    await page.keyboard.press('Escape');
+    await give(page, 'mine.json', JSON.stringify(scene));
+    await page.waitForFunction(
+        () => window.kinloop.scene === 'mine' && window.kinloop.lanes.some((l) => l.filled > 5),
+        undefined,
+        { timeout: 30_000 },
+    );
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('exports open and hold what is shown', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await seek(page, 50);
+    await page.getByRole('tab', { name: 'Export' }).click();
+    const scene = await download(page, () => page.getByRole('button', { name: 'Scene (JSON)' }).click());
+    assert.equal(JSON.parse(scene.data).id, 'box_on_plane');
+    const problem = JSON.parse(
+        (await download(page, () => page.getByRole('button', { name: 'Dual problem of this step' }).click()))
+            .data,
+    );
+    assert.equal(problem.D.length, problem.joint_rows + problem.limits + 3 * problem.contacts);
+    const csv = (
+        await download(page, () => page.getByRole('button', { name: 'all metrics (CSV)' }).click())
+    ).data.toString();
+    assert.match(csv.split('\n')[0], /^solver,step,time,/);
+    assert.equal(csv.trim().split('\n').length, 1 + 2 * 100);
+    const json = JSON.parse(
+        (await download(page, () => page.getByRole('button', { name: 'all metrics (JSON)' }).click())).data,
+    );
+    assert.deepEqual(
+        json.map((l) => l.solver),
+        ['pgs-ccp', 'admm-ncp-fp'],
+    );
+    const png = await download(page, () => page.getByRole('button', { name: '3D views (PNG)' }).click());
+    assert.equal(png.data.subarray(1, 4).toString(), 'PNG');
+    assert.ok(png.data.length > 5000);
+    await page.locator('[data-plot="r_nat"] figure').hover();
+    const svg = (
+        await download(page, () =>
+            page.locator('[data-plot="r_nat"]').getByRole('button', { name: 'SVG' }).click(),
+        )
+    ).data.toString();
+    assert.match(svg, /^<svg[\s\S]*<path/);
+    const points = (
+        await download(page, () =>
+            page.locator('[data-plot="r_nat"]').getByRole('button', { name: 'CSV' }).click(),
+        )
+    ).data.toString();
+    assert.equal(points.trim().split('\n').length, 1 + 2 * 100);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('an exported problem opens again and is solved', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await give(
+        page,
+        'slip.json',
+        JSON.stringify({
+            contacts: 1,
+            dt: 1,
+            mu: 0.5,
+            v_f: [4, 2, -3],
+            D: [
+                [2, 0, 0.5],
+                [0, 3, -0.25],
+                [0.5, -0.25, 4],
+            ],
+        }),
+    );
+    await page.getByRole('status').filter({ hasText: '1 dual problem' }).waitFor();
+    await page.getByRole('tab', { name: 'Problem' }).click();
+    await page.getByRole('button', { name: 'Solve with all chosen solvers' }).click();
+    const row = page.locator('kl-own-problem tbody tr').filter({ hasText: 'ADMM-NCP-FP' });
+    await row.waitFor();
+    assert.match(await row.textContent(), /converged/);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+const fclib = '/work/shared/data/fclib'.replace(
+    '/work/shared/data',
+    process.env.KL_TEST_DATA ?? resolve(root, 'tests/data'),
+);
+test('an FCLIB file opens', { skip: !existsSync(fclib) && 'no FCLIB files here' }, async () => {
+    const { readdirSync } = await import('node:fs');
+    const file = readdirSync(fclib).find((f) => /LMGC.*00046|CubeH8/.test(f) && f.endsWith('.hdf5'));
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    const [chooser] = await Promise.all([
+        page.waitForEvent('filechooser'),
+        (async () => {
+            await page.locator('.experiment').click();
+            await page.getByRole('button', { name: 'Open a file' }).click();
+        })(),
+    ]);
+    await chooser.setFiles(resolve(fclib, file));
+    await page.locator('.message').filter({ hasText: file }).waitFor({ timeout: 30_000 });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a damaged HDF5 file gives a message', async () => {
+    const { page, context } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await give(page, 'broken.h5', 'this is no HDF5 file');
+    await page.getByRole('alert').filter({ hasText: 'broken.h5' }).first().waitFor({ timeout: 30_000 });
+    await context.close();
+});
+
+test('embedded, only views, timeline and plots show', async () => {
+    const { page, context, errors } = await openPage(browser, `${server.url}?embed${SHORT}`);
+    await filled(page);
+    assert.equal(await page.locator('kl-top-bar').count(), 0);
+    assert.equal(await page.locator('kl-inspector').count(), 0);
+    assert.equal(await page.locator('kl-stage').count(), 1);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+for (const width of [390, 1024, 1440]) {
+    for (const colorScheme of ['light', 'dark']) {
+        test(`no accessibility fault and no sideways scrolling at ${width} px, ${colorScheme}`, async () => {
+            const { page, context, errors } = await openPage(browser, server.url + SHORT, {
+                viewport: { width, height: 844 },
+                colorScheme,
+                bypassCSP: true,
+            });
+            await filled(page);
+            await seek(page, 50);
+            await page.evaluate(axe);
+            const check = async (state) => {
+                const { violations } = await page.evaluate(() =>
+                    window.axe.run(document, { resultTypes: ['violations'] }),
+                );
+                const found = violations.map(
+                    (v) =>
+                        `${state}: ${v.id} (${v.impact}): ${v.nodes
+                            .slice(0, 3)
+                            .map((n) => n.html.slice(0, 140))
+                            .join(' | ')}`,
+                );
+                assert.deepEqual(found, []);
+            };
+            await check('page');
+            for (const tab of ['Scene', 'Problem', 'View', 'Export']) {
+                await page.getByRole('tab', { name: tab }).click();
+                await page.waitForTimeout(200);
+                await check(tab);
+            }
+            if (width !== 1024) {
+                await page.locator('.experiment').click();
+                await page.locator('.gallery li').first().waitFor();
+                await check('gallery');
+                await page.keyboard.press('Escape');
+                await page.getByRole('button', { name: 'Help' }).click();
+                await check('help');
+                await page.keyboard.press('Escape');
+                await page.getByRole('button', { name: 'Share' }).click();
+                await page.waitForTimeout(500);
+                await check('share');
+                await page.keyboard.press('Escape');
+                await page.getByRole('button', { name: 'Benchmark' }).click();
+                await check('benchmark');
+                await page.keyboard.press('Escape');
+            }
+            const wider = await page.evaluate(
+                () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+            );
+            assert.ok(wider <= 0, `${wider} px too wide`);
+            await page.screenshot({
+                path: resolve(shots, `width-${width}-${colorScheme}.png`),
+                fullPage: width < 1000,
+            });
+            assert.deepEqual(errors, []);
+            await context.close();
+        });
+    }
+}
+
+test('a worker that dies can be started again, the others go on', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await page.evaluate(() => window.kinloop.crashWorker(0));
+    await page.locator('.cell').first().getByRole('button', { name: 'Restart worker' }).click();
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.filled === 100), undefined, {
+        timeout: 30_000,
+    });
+    await filled(page);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('without WebGL the plots still work', async () => {
+    const context = await browser.newContext({
+        viewport: { width: 1440, height: 900 },
+        serviceWorkers: 'block',
+    });
+    await context.addInitScript(() => {
+        const original = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+            return /webgl/.test(kind) ? null : original.call(this, kind, ...rest);
+        };
+    });
+    const page = await context.newPage();
+    await page.goto(server.url + SHORT);
+    await page.getByText('WebGL is not available').waitFor();
+    await filled(page);
+    await page.locator('[data-plot="r_nat"] canvas').waitFor();
+    await context.close();
+});
+
+test('without WebAssembly the page says what is needed', async () => {
+    const context = await browser.newContext();
+    await context.addInitScript(() => {
+        WebAssembly.validate = () => false;
+    });
+    const page = await context.newPage();
+    await page.goto(server.url);
+    await page.getByText('no WebAssembly with SIMD').waitFor();
+    await context.close();
+});
+
+test('when the core cannot be fetched, the page says so and offers to try again', async () => {
+    const context = await browser.newContext({ serviceWorkers: 'block' });
+    const page = await context.newPage();
+    await page.route('**/*.wasm', (route) => route.abort());
+    await page.goto(server.url);
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await context.close();
+});
+
+test('a lost WebGL context comes back', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await page.evaluate(async () => {
+        const gl = document.querySelector('.stage-canvas').getContext('webgl2');
+        const lose = gl.getExtension('WEBGL_lose_context');
+        lose.loseContext();
+        await new Promise((r) => setTimeout(r, 300));
+        lose.restoreContext();
+        await new Promise((r) => setTimeout(r, 600));
+    });
+    await page.evaluate(() => window.kinloop.seek(60));
+    await page.waitForTimeout(800);
+    assert.ok(await page.evaluate(() => window.kinloop.arrows(0)?.vectors.length > 0));
+    assert.deepEqual(
+        errors.filter((e) => !/CONTEXT_LOST|Context Lost/i.test(e)),
+        [],
+    );
+    await context.close();
+});
+
+test('after the first visit it works without a network', async () => {
+    const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+    const page = await context.newPage();
+    await page.goto(server.url + SHORT);
+    await filled(page);
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null, undefined, {
+        timeout: 30_000,
+    });
+    await context.setOffline(true);
+    await page.goto('about:blank');
+    await page.goto(`${server.url}#v=1&scene=nunchaku&s=admm-ncp-fp&pre=ht&T=0.05&t=0.01`);
+    await filled(page);
+    assert.equal(await page.evaluate(() => window.kinloop.scene), 'nunchaku');
+    await context.close();
+});
+
+test('the page gives the golden state hashes of the native build', async () => {
+    const golden = JSON.parse(readFileSync(resolve(root, 'tests/golden/hashes.json'), 'utf8')).filter(
+        (g) => g.steps <= 400,
+    );
+    const codes = { 'high-precision': 'hp', 'high-throughput': 'ht' };
+    for (const g of golden) {
+        const T = g.steps * 1e-3;
+        const { page, context, errors } = await openPage(
+            browser,
+            `${server.url}#v=1&scene=${g.scene}&run=${g.run}&s=${g.solver}&pre=${codes[g.preset]}&T=${T}&t=${T}`,
+        );
+        await filled(page, 120_000);
+        await seek(page, g.steps);
+        const [lane] = await page.evaluate(() => window.kinloop.lanes);
+        assert.equal(lane.hash, g.hash, `${g.scene} ${g.run} ${g.solver}`);
+        assert.deepEqual(errors, []);
+        await context.close();
+    }
+});
