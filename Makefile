@@ -17,7 +17,7 @@ export NODE_PATH ?= /usr/share/nodejs
 WEB_SOURCES := $(shell find web wasm/loader scenes -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' \
                  -not -path 'web/src/generated/*' 2>/dev/null)
 
-.PHONY: help setup native fast wasm web npm docs run compare serve test test-all bench clean
+.PHONY: help setup native native-tests fast wasm web npm docs run compare serve test test-all bench clean
 
 help:
 	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST)) | head -5
@@ -39,6 +39,9 @@ build/wasm/build.ninja: | build/.setup
 	@emcmake cmake -S . -B build/wasm -G Ninja -DCMAKE_BUILD_TYPE=Release
 
 native: build/native/build.ninja
+	@cmake --build build/native -j$(JOBS) --target kinloop
+
+native-tests: build/native/build.ninja
 	@cmake --build build/native -j$(JOBS)
 
 fast: build/native-fast/build.ninja

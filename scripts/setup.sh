@@ -4,7 +4,7 @@
 set -eu
 
 declare -A packages=(
-    [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libyaml-dev libhdf5-dev emscripten node-acorn'
+    [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libyaml-dev libhdf5-dev libcmocka-dev emscripten node-acorn'
     [test]='libcmocka-dev chromium clang'
     [docs]='doxygen'
 )

@@ -62,7 +62,7 @@ claim floors tests/check_floors.sh
 
 stage "builds"
 mkdir -p build
-for target in native wasm; do
+for target in native-tests wasm; do
     make --no-print-directory $target >build/make-$target.log 2>&1 && continue
     grep -E 'error|undefined|FAILED' -A3 build/make-$target.log | head -40
     count build-$target 0 1 1
