@@ -108,10 +108,15 @@ static int32_t strange_int(FuzzInput *in) {
     return special[fuzz_below(in, 12)];
 }
 
+// An integer datum; what no integer can be becomes 0.
+static int64_t whole(double value, double bound) {
+    return value >= -bound && value <= bound ? (int64_t)value : 0;
+}
+
 static void write_dataset(const H5File *file, const char *path, Kind kind, const double *values, int32_t count) {
     int32_t ints[MOST_VALUES];
     for (int32_t i = 0; i < count; i++) {
-        ints[i] = (int32_t)(values[i] > 2e9 ? 2e9 : values[i] < -2e9 ? -2e9 : values[i]);
+        ints[i] = (int32_t)whole(values[i], 2147483647.0);
     }
     CLAIM((kind == INTS ? h5_write_ints(file, path, ints, count, 0) : h5_write_reals(file, path, values, count, 0)) == KL_OK);
 }
@@ -123,9 +128,8 @@ static void write_attribute(const H5File *file, const char *path, Kind kind, dou
     char *name = strchr(group, '@');
     *name++ = '\0';
     CLAIM(h5_make_group(file, group) == KL_OK);
-    double bounded = value > 9e18 ? 9e18 : value < -9e18 ? -9e18 : value;
     CLAIM((text           ? h5_set_text(file, group, name, "four")
-           : kind == INTS ? h5_set_int(file, group, name, (int64_t)bounded)
+           : kind == INTS ? h5_set_int(file, group, name, whole(value, 9e18))
                           : h5_set_real(file, group, name, value)) == KL_OK);
 }
 
@@ -141,9 +145,6 @@ static void write_object(FuzzInput *in, const H5File *file, const Object *object
             values[i] = kind == INTS ? strange_int(in) : fuzz_any(in);
         }
         kind = what == 250 ? REALS : what == 251 ? INTS : kind;
-        for (int32_t i = 0; i < count; i++) {
-            values[i] = kind == INTS && !isfinite(values[i]) ? 0.0 : values[i];
-        }
     }
     if (what == 255) {
         return;
