@@ -20,7 +20,7 @@ static const Model models[] = {
     {"5bar_linkage", 0.05, 0.02, 10.0, 1e-3},
     {"cassie_like", 2e-3, 2.0, 4.0, 1.0},
     {"robot_delta", 1e-3, 1e-3, 10.0, 1.0},
-    {"disney_robot", 1e-3, 1e-3, 1.0, 1.0},
+    {"disney_robot", 1e-3, 0.05, 1.0, 1.0},
 };
 
 static KlScene *import(const char *name) {
