@@ -7,6 +7,7 @@
 #include "dual/desaxce.h"
 
 enum { FIRST_CHECK = 5, CHECK_INTERVAL = 10 };
+enum { MOST_RESTARTS = 25 };  // of the acceleration: after so many it only disturbs (jammed contacts in loops)
 static const double IMBALANCE = 5.0, PENALTY_LEAST = 1e-6, PENALTY_MOST = 1e6;
 static const double GUARD = 2.0;  // growth of the residual that restarts the acceleration
 
@@ -165,6 +166,7 @@ static void advance(KlAdmmPlus *a, int32_t dim) {
     if (a->residual > GUARD * a->guard) {
         restart(a);
         a->restarts++;
+        a->accelerate = a->accelerate && a->restarts < MOST_RESTARTS;
     }
     a->guard = a->residual < a->guard ? a->residual : a->guard;
     remember(a, dim, residual);
