@@ -64,8 +64,8 @@ static KlArenaChunk *add_chunk(KlArena *arena, size_t size) {
 }
 
 void *kl_arena_alloc(KlArena *arena, size_t count, size_t element_size) {
-    if (count > (SIZE_MAX / 2) / (element_size > 0 ? element_size : 1)) {
-        arena->failed = true;
+    if (arena->failed || count > (SIZE_MAX / 2) / (element_size > 0 ? element_size : 1)) {
+        arena->failed = true;  // after one failure no more is taken
         return NULL;
     }
     size_t bytes = count * element_size;

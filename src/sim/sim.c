@@ -1,11 +1,13 @@
 // Life of a simulation: everything is sized and allocated here, so that a step allocates nothing.
 #include "sim/sim.h"
+#include "solver/solver.h"
 
 #include <string.h>
 
 #include "math/vec.h"
 
 static const char default_solver[] = "admm-ncp-fp";
+static const char sparse_solver[] = "newton-ncp";
 
 // ---- sizes -------------------------------------------------------------------------------------
 
@@ -133,6 +135,11 @@ static void fill_joints(KlSim *sim) {
     }
 }
 
+// A scene that may need more rows than a dense matrix can have starts with the solver that has none.
+static const char *first_solver(const KlSim *sim) {
+    return kl_size_rows(&sim->capacity) > KL_DENSE_DIM_MAX ? sparse_solver : default_solver;
+}
+
 static KlStatus set_up(KlSim *sim) {
     measure_model(sim);
     KL_TRY(allocate(sim));
@@ -141,7 +148,7 @@ static KlStatus set_up(KlSim *sim) {
     KL_TRY(fill_bodies(sim));
     fill_joints(sim);
     kl_build_fields(sim);
-    KL_TRY(kl_sim_set_solver(sim, default_solver));
+    KL_TRY(kl_sim_set_solver(sim, first_solver(sim)));
     kl_sim_reset(sim);
     return KL_OK;
 }

@@ -317,6 +317,10 @@ static KlStatus reserve(KlSolver *s, const KlCapacity *wanted) {
     kl_warm_reserve(&memory, s->capacity.block_count, s->capacity.dim, &arena);
     lay_out(s, &arena);
     KlStatus status = kl_arena_check(&arena);
+    if (status != KL_OK && s->capacity.dim > KL_DENSE_DIM_MAX) {
+        status = kl_fail(KL_ERR_MEMORY, "%s: no room for %d rows; solvers with dense matrices take up to %d, newton-ncp and "
+                         "admm-ncp-plus more", s->method->info.id, (int)s->capacity.dim, (int)KL_DENSE_DIM_MAX);
+    }
     if (status == KL_OK) {
         kl_warm_copy(&s->memory, &memory);
     } else {
