@@ -204,6 +204,12 @@ static KlStatus read_fields(const CliArgs *args, char *fragment, LinkWords *word
     return versioned ? KL_OK : kl_fail(KL_ERR_ARGUMENT, "the link has no version; this build reads v=1");
 }
 
+// No path, and no option of the command ("-o...").
+static bool is_gallery_name(const char *name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    return isalnum((unsigned char)name[0]) && name[strspn(name, letters)] == '\0';
+}
+
 static KlStatus add_scene(LinkWords *words, LinkFields *fields) {
     if (fields->scene == NULL) {
         return kl_fail(KL_ERR_ARGUMENT, "the link names no scene");
@@ -216,7 +222,7 @@ static KlStatus add_scene(LinkWords *words, LinkFields *fields) {
     if (version != NULL) {
         *version = '\0';
     }
-    if (strchr(fields->scene, '/') != NULL) {
+    if (!is_gallery_name(fields->scene)) {
         return kl_fail(KL_ERR_ARGUMENT, "the link's scene is no name of the gallery");
     }
     return add_word(words, "", fields->scene);

@@ -241,9 +241,18 @@ static KlStatus check_operands(const CliCommand *command, const CliArgs *args) {
     return KL_OK;
 }
 
+// A word may hold as many options as letters ("-jjj").
+static size_t most_options(int argc, char **argv) {
+    size_t most = 1;
+    for (int i = 0; i < argc; i++) {
+        most += strlen(argv[i]);
+    }
+    return most;
+}
+
 KlStatus cli_parse(const CliCommand *command, int argc, char **argv, CliArgs **result) {
     CliArgs *args = kl_alloc(sizeof *args);
-    Given *given = kl_alloc((size_t)(argc + 1) * sizeof *given);
+    Given *given = kl_alloc(most_options(argc, argv) * sizeof *given);
     *result = args;
     if (args == NULL || given == NULL) {
         kl_free(given);
