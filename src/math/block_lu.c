@@ -37,7 +37,7 @@ typedef struct Run {       // consecutive rows of the update matrix that stay co
 } Run;
 
 struct KlBlockLu {
-    bool analyzed, symmetric;
+    bool analyzed, symmetric, whole;
     int32_t blocks, rows, fronts;
     KL_BUFFER(int32_t) pattern;  // a copy: block_start, row_start, column
     KL_BUFFER(int32_t) ints;     // work per block
@@ -93,9 +93,9 @@ double kl_block_lu_flops(const KlBlockLu *lu) { return lu->flops; }
 
 // ---- symbolic ----------------------------------------------------------------------------------
 
-static bool same_pattern(const KlBlockLu *lu, const KlBlockMatrix *m, bool symmetric) {
+static bool same_pattern(const KlBlockLu *lu, const KlBlockMatrix *m, bool symmetric, bool dense) {
     size_t blocks = (size_t)m->block_count, entries = (size_t)m->row_start[blocks];
-    if (!lu->analyzed || lu->symmetric != symmetric || lu->blocks != m->block_count ||
+    if (!lu->analyzed || lu->symmetric != symmetric || lu->whole != dense || lu->blocks != m->block_count ||
         lu->pattern.used != 2 * (blocks + 1) + entries) {
         return false;
     }
@@ -311,6 +311,15 @@ static bool make_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
     return true;
 }
 
+static bool one_front(KlBlockLu *lu) {
+    if (!KL_ROOM(lu->front, 1) || !KL_ROOM(lu->exchange, lu->rows)) {
+        return false;
+    }
+    lu->front.at[0] = (Front){.pivot_blocks = lu->blocks, .pivots = lu->rows, .size = lu->rows, .parent = -1};
+    lu->fronts = lu->blocks > 0 ? 1 : 0;
+    return true;
+}
+
 static void number_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
     int32_t next = 0;
     for (int32_t k = 0; k < lu->blocks; k++) {
@@ -452,12 +461,13 @@ static void list_scalar_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
     }
 }
 
-KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric) {
-    if (same_pattern(lu, matrix, symmetric)) {
+KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense) {
+    if (same_pattern(lu, matrix, symmetric, dense)) {
         return KL_OK;
     }
     lu->analyzed = false;
     lu->symmetric = symmetric;
+    lu->whole = dense;
     lu->blocks = matrix->block_count;
     lu->rows = matrix->block_start[matrix->block_count];
     size_t blocks = (size_t)lu->blocks;
@@ -475,11 +485,18 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
         t.weight[b] = block_rows(matrix, b);
     }
     KlGraph graph = {lu->blocks, matrix->row_start, matrix->column, t.weight};
-    KL_TRY(kl_minimum_degree(&graph, &lu->ordering, lu->order));
-    invert_order(lu);
-    elimination_tree(lu, matrix, &t);
-    postorder(lu, &t);
-    if (!column_structures(lu, matrix, &t) || !make_fronts(lu, matrix, &t) || !plan_fronts(lu, matrix, &t) ||
+    if (dense) {
+        for (int32_t b = 0; b < lu->blocks; b++) {
+            lu->order[b] = b;
+        }
+        invert_order(lu);
+    } else {
+        KL_TRY(kl_minimum_degree(&graph, &lu->ordering, lu->order));
+        invert_order(lu);
+        elimination_tree(lu, matrix, &t);
+        postorder(lu, &t);
+    }
+    if (!(dense ? one_front(lu) : column_structures(lu, matrix, &t) && make_fronts(lu, matrix, &t)) || !plan_fronts(lu, matrix, &t) ||
         !lay_out_numbers(lu)) {
         return KL_ERR_MEMORY;
     }

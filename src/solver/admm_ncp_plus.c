@@ -9,7 +9,7 @@
 #include "solver/scaled.h"
 #include "solver/solver.h"
 
-enum { PARAM_RHO = KL_COMMON_PARAM_COUNT, PARAM_OMEGA, PARAM_ETA, PARAM_ADAPT, PARAM_ACCELERATE };
+enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_RHO, PARAM_OMEGA, PARAM_ETA, PARAM_ADAPT, PARAM_ACCELERATE };
 
 static const KlParam params[] = {
     {"max_iterations", "Iteration limit", "",
@@ -21,6 +21,7 @@ static const KlParam params[] = {
      "First guess: zero, the last solution of the same constraints, or that scaled by the best multiple for "
      "the new problem.",
      KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
+    KL_FACTOR_PARAM,
     {"rho", "First penalty", "", "rho^0, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1.0, 1e-6,
      1e6, true, NULL},
     {"omega", "Over-relaxation", "", "Share of x in x_r; above 1 looks ahead.", KL_PARAM_REAL, 1.6, 0.1, 1.99,
@@ -63,7 +64,7 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
 
 static KlStatus begin(KlRun *run) {
     AdmmNcpPlus *n = run->state;
-    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, true));
+    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, true, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
     KL_TRY(lay_out(n));
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->natural);
     kl_admm_plus_start(&n->admm, &n->scaled, n->natural, run->param[PARAM_RHO]);

@@ -10,7 +10,7 @@
 static const double BOUNDARY = 1e-15;
 static const double TOLERATED = 1e-12;  // a step may cross the boundary by this much and is put back
 static const double DAMPING = 0.99;     // share of the way to the boundary (Mehrotra)
-static const double PROXIMAL = 1e-12;   // keeps D regular on its null space
+static const double PROXIMAL = 10.0;    // least shifts of the factorization: keeps D regular on its null space
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
@@ -179,51 +179,58 @@ static void without_slide(const double dual[3], const double a[3], double c[3]) 
     c[2] = a[2];
 }
 
-static void frictionless_law(const double *x, const double *dual, double take[9], double add[9]) {
+static void frictionless_law(const double *x, const double *dual, double proximal, double take[9], double add[9]) {
     memset(take, 0, 9 * sizeof *take);
     memset(add, 0, 9 * sizeof *add);
     take[8] = 1.0;
     add[0] = add[4] = 1.0;
-    add[8] = dual[0] / x[0] + PROXIMAL;
+    add[8] = dual[0] / x[0] + proximal;
 }
 
-// A = (1 - E) W^2 in rows (t, o, n): the normal row and column carry mu.
-static void contact_law(const double *point, const double *dual, double friction, double take[9], double add[9]) {
+// A = (1 - E) W^2 and A^-1 = W^-2 (1 + E) in rows (t, o, n): the normal row and column carry mu.
+static void contact_law(const double *point, const double *dual, double friction, double proximal, double take[9],
+                        double add[9], double inverse[9]) {
     static const int32_t to_cone[3] = {1, 2, 0};
-    double b[9], mixed[9];
+    double b[9], b_inverse[9], mirrored[4] = {point[0], -point[1], -point[2], 1.0 / point[3]};
     square_scaling(point, b);
+    square_scaling(mirrored, b_inverse);
     double t = tangent(dual), share[2] = {t > 0.0 ? dual[1] / t : 0.0, t > 0.0 ? dual[2] / t : 0.0};
     for (int32_t j = 0; j < 3; j++) {
-        mixed[j] = b[j] - share[0] * b[3 + j] - share[1] * b[6 + j];
-        mixed[3 + j] = b[3 + j];
-        mixed[6 + j] = b[6 + j];
+        b[j] -= share[0] * b[3 + j] + share[1] * b[6 + j];
+        b_inverse[3 * j + 1] += b_inverse[3 * j] * share[0];
+        b_inverse[3 * j + 2] += b_inverse[3 * j] * share[1];
     }
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 3; j++) {
             double factor = (i == 2 ? friction : 1.0) * (j == 2 ? friction : 1.0);
-            add[3 * i + j] = factor * mixed[3 * to_cone[i] + to_cone[j]] + (i == j ? PROXIMAL : 0.0);
+            add[3 * i + j] = factor * b[3 * to_cone[i] + to_cone[j]] + (i == j ? proximal : 0.0);
+            inverse[3 * i + j] = b_inverse[3 * to_cone[i] + to_cone[j]] / factor;
             take[3 * i + j] = i == j ? 1.0 : 0.0;
         }
     }
 }
 
 static void form_laws(KlInterior *ip, KlScaled *s) {
-    s->laws.joint_shift = PROXIMAL;
+    double proximal = PROXIMAL * s->least_shift;
+    s->laws.joint_shift = proximal;
+    s->laws.inverse_given = true;
     for (int32_t k = 0; k < s->limits; k++) {
         int32_t row = s->first_limit + k;
         s->laws.limit_take[k] = 1.0;
-        s->laws.limit_add[k] = ip->s[row] / ip->x[row] + PROXIMAL;
+        s->laws.limit_add[k] = ip->s[row] / ip->x[row] + proximal;
     }
     for (int32_t k = 0; k < s->contacts; k++) {
         int32_t row = s->first_contact + 3 * k;
         double *point = ip->scaling + 4 * (size_t)k;
         double *take = s->laws.contact_take + 9 * (size_t)k, *add = s->laws.contact_add + 9 * (size_t)k;
+        s->laws.contact_exact[k] = !frictionless(s, k);
         if (frictionless(s, k)) {
-            frictionless_law(ip->x + row, ip->s + row, take, add);
+            frictionless_law(ip->x + row, ip->s + row, proximal, take, add);
             continue;
         }
         scale_contact(ip->x + row, ip->s + row, point);
-        contact_law(point, ip->s + row, s->problem->friction[k], take, add);
+        contact_law(point, ip->s + row, s->problem->friction[k], proximal, take, add,
+                    s->laws.contact_inverse + 9 * (size_t)k);
     }
 }
 

@@ -24,7 +24,7 @@
 #include "solver/semismooth.h"
 #include "solver/solver.h"
 
-enum { PARAM_ETA = KL_COMMON_PARAM_COUNT, PARAM_INTERIOR };
+enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR };
 
 static const KlParam params[] = {
     {"max_iterations", "Iteration limit", "",
@@ -36,6 +36,7 @@ static const KlParam params[] = {
      "First guess: zero, the last solution of the same constraints, or that scaled by the best multiple for "
      "the new problem.",
      KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
+    KL_FACTOR_PARAM,
     {"eta", "First proximal term", "",
      "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL,
      1e-8, 1e-13, 1.0, true, NULL},
@@ -46,7 +47,6 @@ static const KlParam params[] = {
 
 typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM } Phase;
 
-static const double ETA_LEAST = 1e-13;  // a few hundred roundings of the unit diagonal
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
 static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
@@ -120,7 +120,7 @@ static double strict_relative(const Newton *n, const double *natural) {
 static void start_newton(Newton *n, const double *from, double eta, bool attempt) {
     n->phase = PHASE_NEWTON;
     n->attempt = attempt;
-    n->eta = eta < ETA_LEAST ? ETA_LEAST : eta;
+    n->eta = eta < n->scaled.least_shift ? n->scaled.least_shift : eta;
     n->window = n->refusals = n->phase_steps = 0;
     if (from != n->x) {
         memcpy(n->x, from, (size_t)n->scaled.dim * sizeof *n->x);
@@ -226,7 +226,7 @@ static bool newton_step(Newton *n) {
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             double before = n->merit;
             if (take(n, lengths[i])) {
-                bool lower = i == 0 && n->merit > GOOD_DROP * before && n->eta * ETA_LOWER >= ETA_LEAST;
+                bool lower = i == 0 && n->merit > GOOD_DROP * before && n->eta * ETA_LOWER >= n->scaled.least_shift;
                 n->eta = lower ? n->eta * ETA_LOWER : n->eta;
                 return true;
             }
@@ -385,7 +385,7 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
 
 static KlStatus begin(KlRun *run) {
     Newton *n = run->state;
-    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false));
+    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
     KL_TRY(lay_out(n));
     n->interior_started = n->interior_dead = n->proximal_tried = n->settled = false;
     n->admm_rounds = 0;

@@ -7,13 +7,16 @@
 #include "base/memory.h"
 #include "cone/cone.h"
 #include "dual/desaxce.h"
+#include "math/vec.h"
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
 void kl_scaled_release(KlScaled *s) {
     kl_block_lu_destroy(s->lu);
+    kl_body_system_release(&s->body_system);
     void *buffers[] = {s->vectors.at, s->block_laws.at,   s->pattern.at,       s->offsets.at,
-                       s->rows.at,    s->delassus_values.at, s->system_values.at, s->work.at};
+                       s->rows.at,    s->delassus_values.at, s->system_values.at, s->work.at,
+                       s->flags.at};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         kl_free(buffers[i]);
     }
@@ -308,16 +311,23 @@ static bool finish_values(KlScaled *s) {
 static bool lay_out(KlScaled *s) {
     size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
     // One more than needed: an offset into no array at all would be undefined.
-    if (!KL_ROOM(s->vectors, 6 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 18 * contacts + 1)) {
+    if (!KL_ROOM(s->vectors, 7 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
+        !KL_ROOM(s->flags, contacts + 1)) {
         return false;
     }
     double *at = s->vectors.at;
-    double **vectors[] = {&s->scale, &s->report_scale, &s->free_velocity, &s->lambda, &s->product, &s->residual};
-    for (size_t i = 0; i < 6; i++, at += dim) {
+    double **vectors[] = {&s->scale, &s->report_scale, &s->free_velocity, &s->lambda, &s->product, &s->residual,
+                          &s->reply};
+    for (size_t i = 0; i < 7; i++, at += dim) {
         *vectors[i] = at;
     }
     at = s->block_laws.at;
-    s->laws = (KlLaws){0.0, at, at + limits, at + 2 * limits, at + 2 * limits + 9 * contacts};
+    s->laws = (KlLaws){.limit_take = at,
+                       .limit_add = at + limits,
+                       .contact_take = at + 2 * limits,
+                       .contact_add = at + 2 * limits + 9 * contacts,
+                       .contact_inverse = at + 2 * limits + 18 * contacts,
+                       .contact_exact = s->flags.at};
     return true;
 }
 
@@ -361,7 +371,13 @@ static void choose_scale(KlScaled *s) {
     }
 }
 
-KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky) {
+// Measured crossover (docs/performance.md): below, the graph of constraints is as cheap and more accurate.
+static bool bodies_pay(const KlProblem *p) {
+    enum { LEAST_ROWS = 160 };
+    return p->dim > LEAST_ROWS && p->dim > 8 * p->body_count;
+}
+
+KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where) {
     if (s->lu == NULL) {
         KL_TRY(kl_block_lu_create(&s->lu));
     }
@@ -376,17 +392,24 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky) {
         return KL_ERR_MEMORY;
     }
     choose_scale(s);
+    bool has_bodies = kl_problem_has_bodies(problem);
+    if (has_bodies && !scale_rows(s)) {
+        return KL_ERR_MEMORY;
+    }
+    s->bodies = has_bodies && (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
+    s->least_shift = s->bodies ? 1e-10 : 1e-13;  // rounding over the shift is what a solution loses
+    if (s->bodies) {
+        s->symmetric = true;
+        return kl_body_system_begin(&s->body_system, s, cholesky);
+    }
     KL_TRY(make_pattern(s));
-    if (kl_problem_has_bodies(problem)) {
-        if (!scale_rows(s)) {
-            return KL_ERR_MEMORY;
-        }
+    if (has_bodies) {
         fill_from_bodies(s);
     } else {
         fill_from_entries(s, s->work.at);
     }
     s->symmetric = finish_values(s);
-    return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric);
+    return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric, where == KL_FACTOR_DENSE);
 }
 
 // ---- products ----------------------------------------------------------------------------------
@@ -572,8 +595,11 @@ static void form_system(KlScaled *s) {
 }
 
 bool kl_scaled_factor(KlScaled *s) {
-    form_system(s);
     s->factorizations++;
+    if (s->bodies) {
+        return kl_body_system_factor(&s->body_system, s);
+    }
+    form_system(s);
     return kl_block_lu_factor(s->lu, &s->system);
 }
 
@@ -599,15 +625,31 @@ static void apply_system(KlScaled *s, const double *x, double *product) {
     }
 }
 
+static void solve_factored(KlScaled *s, double *x) {
+    if (s->bodies) {
+        kl_body_system_solve(&s->body_system, s, x);
+    } else {
+        kl_block_lu_solve(s->lu, x);
+    }
+}
+
+// b - (T D + A) x into s->residual; returns its size.
+static double measure_residual(KlScaled *s, const double *b, const double *x) {
+    double largest = 0.0;
+    apply_system(s, x, s->product);
+    for (int32_t i = 0; i < s->dim; i++) {
+        s->residual[i] = b[i] - s->product[i];
+        largest = larger(largest, fabs(s->residual[i]));
+    }
+    return largest;
+}
+
 void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *x) {
     memcpy(x, b, (size_t)s->dim * sizeof *x);
-    kl_block_lu_solve(s->lu, x);
+    solve_factored(s, x);
     for (int32_t round = 0; round < refinements; round++) {
-        apply_system(s, x, s->product);
-        for (int32_t i = 0; i < s->dim; i++) {
-            s->residual[i] = b[i] - s->product[i];
-        }
-        kl_block_lu_solve(s->lu, s->residual);
+        measure_residual(s, b, x);
+        solve_factored(s, s->residual);
         for (int32_t i = 0; i < s->dim; i++) {
             x[i] += s->residual[i];
         }
@@ -616,13 +658,16 @@ void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *
 
 bool kl_scaled_factor_shifted(KlScaled *s, double shift) {
     const KlBlockMatrix *m = &s->system;
+    s->factorizations++;
+    if (s->bodies) {
+        return kl_body_system_factor_shifted(&s->body_system, s, shift);
+    }
     for (int32_t b = 0; b < m->block_count; b++) {
         size_t first, count = row_values(m, b, &first);
         memcpy(m->values + first, s->delassus.values + first, count * sizeof *m->values);
         add_diagonal(diagonal_block(m, b), m->block_start[b + 1] - m->block_start[b], shift);
     }
-    s->factorizations++;
     return kl_block_lu_factor(s->lu, m);
 }
 
-void kl_scaled_solve_shifted(KlScaled *s, double *x) { kl_block_lu_solve(s->lu, x); }
+void kl_scaled_solve_shifted(KlScaled *s, double *x) { solve_factored(s, x); }

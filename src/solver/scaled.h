@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "dual/problem.h"
 #include "math/block_lu.h"
+#include "solver/body_system.h"
 #include "solver/solver.h"
 
 // Linearised laws: rows T D + A of each block. Joints: T = 1, A = joint_shift 1.
@@ -19,7 +20,19 @@ typedef struct KlLaws {
     double joint_shift;
     double *limit_take, *limit_add;      // (limit_count)
     double *contact_take, *contact_add;  // (contact_count x 9) row-major
+    // For contacts with exact[k], T = 1 and A = inverse[k]^-1 + joint_shift 1: A may be too ill-conditioned to invert.
+    bool inverse_given;
+    double *contact_inverse;             // (contact_count x 9)
+    uint8_t *contact_exact;              // (contact_count)
 } KlLaws;
+
+// Where the systems are factored. Chosen by size unless asked for.
+typedef enum KlFactorization { KL_FACTOR_AUTO = 0, KL_FACTOR_DENSE, KL_FACTOR_SPARSE, KL_FACTOR_BODIES } KlFactorization;
+#define KL_FACTOR_PARAM                                                                                        \
+    {"factorization", "Factorization", "",                                                                     \
+     "Of D + shift: dense, sparse on the graph of constraints, or in body space (six rows a body; explicit "   \
+     "problems have no bodies and are sparse). auto: body space when constraints have many more rows.",        \
+     KL_PARAM_CHOICE, KL_FACTOR_AUTO, 0.0, 3.0, false, "auto|dense|sparse|bodies"}
 
 typedef struct KlScaled {
     const KlProblem *problem;
@@ -33,11 +46,15 @@ typedef struct KlScaled {
     double *lambda;         // (dim) scratch: unscaled
     double *product;        // (dim) scratch
     double *residual;       // (dim) scratch
+    double *reply;          // (dim) scratch of the body system
+    bool bodies;            // systems are factored in body space
+    double least_shift;     // smallest proximal term that this factorization bears
     double report_size;     // |S v_f| of r_nat_rel
     KlLaws laws;            // of the next factorization
     KlBlockMatrix delassus; // scaled D
     KlBlockMatrix system;   // T D + A on the same pattern
     KlBlockLu *lu;
+    KlBodySystem body_system;
     int32_t factorizations;
 
     KL_BUFFER(double) vectors;
@@ -48,10 +65,11 @@ typedef struct KlScaled {
     KL_BUFFER(double) system_values;
     KL_BUFFER(double) rows;   // body form: scaled J and J M^-1
     KL_BUFFER(int32_t) work;
+    KL_BUFFER(uint8_t) flags;
 } KlScaled;
 
 // Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
-KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky);
+KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where);
 // Room for problems up to this capacity. Up to KL_SCALED_DENSE rows whatever couples with whatever; above,
 // the blocks of D and its factor take their room when the first problem comes.
 enum { KL_SCALED_DENSE = 400 };

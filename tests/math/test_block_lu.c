@@ -112,7 +112,7 @@ static double worst_residual(const Sample *s, const double *x, const double *b) 
     return worst;
 }
 
-static void solves(int32_t count, Joined joined, bool symmetric) {
+static void solves(int32_t count, Joined joined, bool symmetric, bool dense) {
     Sample s = make(count, joined, symmetric);
     KlBlockLu *lu;
     size_t n = (size_t)s.rows;
@@ -121,7 +121,7 @@ static void solves(int32_t count, Joined joined, bool symmetric) {
         b[i] = x[i] = (double)(i % 7) - 3.0;
     }
     assert_ok(kl_block_lu_create(&lu));
-    assert_ok(kl_block_lu_analyze(lu, &s.matrix, symmetric));
+    assert_ok(kl_block_lu_analyze(lu, &s.matrix, symmetric, dense));
     assert_true(kl_block_lu_factor(lu, &s.matrix));
     kl_block_lu_solve(lu, x);
     assert_near(worst_residual(&s, x, b), 0.0, 1e-12);  // |b| = 3, a few hundred roundings
@@ -136,11 +136,13 @@ static void solves_every_pattern(void **state) {
     static const Joined patterns[] = {chain, star, ring, grid, scattered, full};
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
         for (int32_t count = 1; count <= 49; count = 3 * count + 1) {
-            solves(count, patterns[i], false);
-            solves(count, patterns[i], true);
+            solves(count, patterns[i], false, false);
+            solves(count, patterns[i], true, false);
+            solves(count, patterns[i], false, true);
+            solves(count, patterns[i], true, true);
         }
-        solves(49, patterns[i], false);
-        solves(49, patterns[i], true);
+        solves(49, patterns[i], false, false);
+        solves(49, patterns[i], true, false);
     }
 }
 
@@ -154,7 +156,7 @@ static void agrees_with_the_dense_factor(void **state) {
         x[i] = y[i] = 1.0 / (double)(i + 1);
     }
     assert_ok(kl_block_lu_create(&lu));
-    assert_ok(kl_block_lu_analyze(lu, &s.matrix, true));
+    assert_ok(kl_block_lu_analyze(lu, &s.matrix, true, false));
     assert_true(kl_block_lu_factor(lu, &s.matrix));
     kl_block_lu_solve(lu, x);
     assert_int_equal(kl_llt_factor(s.dense, s.rows, s.rows, 0.0, factor), -1);
@@ -188,7 +190,7 @@ static void solves_a_shifted_rank_deficient_matrix(void **state) {
     assert_ok(kl_block_lu_create(&lu));
     for (int32_t symmetric = 0; symmetric < 2; symmetric++) {
         memcpy(x, b, sizeof x);
-        assert_ok(kl_block_lu_analyze(lu, &m, symmetric == 1));
+        assert_ok(kl_block_lu_analyze(lu, &m, symmetric == 1, false));
         assert_true(kl_block_lu_factor(lu, &m));
         kl_block_lu_solve(lu, x);
         double moved[2] = {0.0, 0.0};
@@ -210,9 +212,9 @@ static void refuses_a_singular_matrix(void **state) {
     KlBlockMatrix m = {1, start, row_start, column, transpose, offset, values};
     KlBlockLu *lu;
     assert_ok(kl_block_lu_create(&lu));
-    assert_ok(kl_block_lu_analyze(lu, &m, true));
+    assert_ok(kl_block_lu_analyze(lu, &m, true, false));
     assert_false(kl_block_lu_factor(lu, &m));
-    assert_ok(kl_block_lu_analyze(lu, &m, false));
+    assert_ok(kl_block_lu_analyze(lu, &m, false, false));
     assert_false(kl_block_lu_factor(lu, &m));
     kl_block_lu_destroy(lu);
 }
@@ -222,7 +224,7 @@ static void a_chain_fills_in_linearly(void **state) {
     Sample s = make(49, chain, true);
     KlBlockLu *lu;
     assert_ok(kl_block_lu_create(&lu));
-    assert_ok(kl_block_lu_analyze(lu, &s.matrix, true));
+    assert_ok(kl_block_lu_analyze(lu, &s.matrix, true, false));
     assert_true(kl_block_lu_nonzeros(lu) < 49 * 3 * 36);
     kl_block_lu_destroy(lu);
     drop(&s);
