@@ -131,6 +131,19 @@ static KlStatus make_pattern(KlBodySystem *bs, const KlProblem *p) {
     return KL_OK;
 }
 
+KlStatus kl_body_system_reserve(KlBodySystem *bs, const KlCapacity *capacity) {
+    size_t bodies = (size_t)capacity->size.body_count, blocks = (size_t)capacity->block_count, entries = bodies * bodies;
+    size_t numbers = (size_t)capacity->dim + 9 * (size_t)capacity->size.contact_count;
+    if (bs->lu == NULL) {
+        KL_TRY(kl_block_lu_create(&bs->lu));
+    }
+    bool ok = KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 2) && KL_ROOM(bs->numbers, 2 * numbers + 6 * bodies) &&
+              KL_ROOM(bs->pattern, 2 * (bodies + 1) + 2 * entries + 4 * blocks) && KL_ROOM(bs->offsets, entries) &&
+              KL_ROOM(bs->values, 36 * entries);
+    return ok ? kl_block_lu_reserve(bs->lu, 6 * capacity->size.body_count, capacity->size.body_count, entries)
+              : KL_ERR_MEMORY;
+}
+
 KlStatus kl_body_system_begin(KlBodySystem *bs, const KlScaled *s, bool cholesky) {
     const KlProblem *p = s->problem;
     if (bs->lu == NULL) {

@@ -24,6 +24,8 @@ typedef struct KlBodySystem {
     KL_BUFFER(int32_t) work;
 } KlBodySystem;
 
+// Room for any problem of this capacity. KL_ERR_MEMORY.
+KlStatus kl_body_system_reserve(KlBodySystem *bs, const KlCapacity *capacity);
 // For the problem that `scaled` has taken in. KL_ERR_MEMORY.
 KlStatus kl_body_system_begin(KlBodySystem *bs, const struct KlScaled *scaled, bool cholesky);
 void kl_body_system_release(KlBodySystem *bs);

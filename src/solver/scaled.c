@@ -344,6 +344,9 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
         (bodies > 0 && !KL_ROOM(s->rows, 24 * dim))) {
         return KL_ERR_MEMORY;
     }
+    if (bodies > 0 && 6 * bodies <= KL_SCALED_DENSE) {
+        KL_TRY(kl_body_system_reserve(&s->body_system, capacity));
+    }
     if (capacity->dim > KL_SCALED_DENSE) {
         return KL_OK;
     }
