@@ -120,18 +120,6 @@ void kl_interior_release(KlInterior *ip) {
     *ip = (KlInterior){0};
 }
 
-void kl_interior_start(KlInterior *ip, const KlScaled *s) {
-    memset(ip->x, 0, (size_t)s->dim * sizeof *ip->x);
-    memset(ip->s, 0, (size_t)s->dim * sizeof *ip->s);
-    for (int32_t i = s->first_limit; i < s->first_contact; i++) {
-        ip->x[i] = ip->s[i] = 1.0;
-    }
-    for (int32_t k = 0; k < s->contacts; k++) {
-        ip->x[s->first_contact + 3 * k] = ip->s[s->first_contact + 3 * k] = 1.0;
-    }
-    ip->step = 1.0;
-}
-
 void kl_interior_reaction(const KlInterior *ip, const KlScaled *s, double *x) {
     memcpy(x, ip->x, (size_t)s->first_contact * sizeof *x);
     for (int32_t k = 0; k < s->contacts; k++) {
@@ -169,6 +157,19 @@ static void measure_gap(KlInterior *ip, KlScaled *s) {
         ip->gap[row + 1] = v[0] - dual[1];
         ip->gap[row + 2] = v[1] - dual[2];
     }
+}
+
+void kl_interior_start(KlInterior *ip, KlScaled *s) {
+    memset(ip->x, 0, (size_t)s->dim * sizeof *ip->x);
+    memset(ip->s, 0, (size_t)s->dim * sizeof *ip->s);
+    for (int32_t i = s->first_limit; i < s->first_contact; i++) {
+        ip->x[i] = ip->s[i] = 1.0;
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        ip->x[s->first_contact + 3 * k] = ip->s[s->first_contact + 3 * k] = 1.0;
+    }
+    ip->step = 1.0;
+    measure_gap(ip, s);
 }
 
 // c = (1 - E) a: the normal component loses the share of |s_t|.
@@ -331,10 +332,11 @@ static double step_length(const KlInterior *ip, const KlScaled *s, const double 
     return length;
 }
 
+// The predictor only measures how far one can go: it needs no refinement.
 static void solve_for(KlInterior *ip, KlScaled *s, double target, bool corrector) {
     aim(ip, s, target, corrector);
     form_right(ip, s);
-    kl_scaled_solve(s, ip->right, 1, ip->solution);
+    kl_scaled_solve(s, ip->right, corrector ? 1 : 0, ip->solution);
     take_step_apart(ip, s);
 }
 
@@ -363,8 +365,15 @@ static void move(KlInterior *ip, const KlScaled *s, double length) {
     }
 }
 
+static bool finite_step(const KlInterior *ip, const KlScaled *s) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        sum += 0.0 * ip->dx[i] + 0.0 * ip->ds[i];
+    }
+    return sum == 0.0;
+}
+
 bool kl_interior_step(KlInterior *ip, KlScaled *s) {
-    measure_gap(ip, s);
     form_laws(ip, s);
     if (!kl_scaled_factor(s)) {
         return false;
@@ -377,10 +386,11 @@ bool kl_interior_step(KlInterior *ip, KlScaled *s) {
         solve_for(ip, s, centring(ip, s, length) * ip->tau, true);
         length = DAMPING * least(step_length(ip, s, ip->x, ip->dx), step_length(ip, s, ip->s, ip->ds));
     }
-    if (!(length > 0.0) || !isfinite(ip->dx[0])) {
+    if (!(length > 0.0) || !finite_step(ip, s)) {
         return false;
     }
     move(ip, s, length);
+    measure_gap(ip, s);
     ip->step = length;
     return true;
 }

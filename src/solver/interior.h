@@ -13,7 +13,7 @@
 typedef struct KlInterior {
     double *x, *s;            // (dim) cone coordinates; joints: x alone
     double *dx, *ds;          // (dim) step
-    double *velocity;         // (dim) D x + v_f
+    double *velocity;         // (dim) D x + v_f of the present x, scaled rows of the problem
     double *gap;              // (dim) residual of s = v_hat(v)
     double *right, *solution; // (dim)
     double *aim;              // (dim) w of ds = w - B dx
@@ -24,7 +24,7 @@ typedef struct KlInterior {
 
 KlStatus kl_interior_reserve(KlInterior *ip, const KlScaled *s);
 void kl_interior_release(KlInterior *ip);
-void kl_interior_start(KlInterior *ip, const KlScaled *s);
+void kl_interior_start(KlInterior *ip, KlScaled *s);
 // One iteration: one factorization, two solutions. False when it can go no further.
 bool kl_interior_step(KlInterior *ip, KlScaled *s);
 void kl_interior_reaction(const KlInterior *ip, const KlScaled *s, double *x);  // scaled lambda, in K

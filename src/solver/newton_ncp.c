@@ -51,6 +51,7 @@ static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
 static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
 static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
+static const double ATTEMPT_DROP = 0.2;  // of r_nat_rel in each step of an attempt from the interior
 enum { WINDOW = 3, PATIENCE = 10, INTERIOR_STEPS = 60, PROXIMAL_WINDOW = 60, PROXIMAL_STEPS = 200, ADMM_ROUND = 100 };
 
 typedef struct Newton {
@@ -63,6 +64,7 @@ typedef struct Newton {
     double *trial, *trial_velocity, *trial_natural;    // (dim)
     double *step, *right;                              // (dim)
     double *best;                                      // (dim) in K, least r_nat_rel
+    double *best_velocity, *admm_velocity;             // (dim) of best, of admm.y
     double *anchor;                                    // (dim) of the proximal phase
     double *inside, *inside_velocity, *inside_natural; // (dim) scratch
     uint8_t *state;                                    // (limits + contacts) branches
@@ -80,27 +82,37 @@ typedef struct Newton {
 
 // ---- points ------------------------------------------------------------------------------------
 
-// Remembers the projection of x on K, what is handed out, when its own r_nat_rel is the least so far.
-static void keep_best(Newton *n, const double *x) {
+// Remembers x, which lies in K, when its r_nat_rel is the least so far.
+static void keep_best(Newton *n, const double *x, const double *velocity, double relative) {
+    size_t bytes = (size_t)n->scaled.dim * sizeof *x;
+    if (relative < n->best_relative) {
+        n->best_relative = relative;
+        memcpy(n->best, x, bytes);
+        memcpy(n->best_velocity, velocity, bytes);
+    }
+}
+
+// Remembers the projection of x on K, what is handed out; r_nat_rel is its own.
+static void keep_projection(Newton *n, const double *x) {
     KlScaled *s = &n->scaled;
-    size_t bytes = (size_t)s->dim * sizeof *x;
-    memcpy(n->inside, x, bytes);
+    memcpy(n->inside, x, (size_t)s->dim * sizeof *x);
     kl_scaled_project(s, n->inside);
     kl_scaled_velocity(s, n->inside, n->inside_velocity);
     (void)kl_scaled_natural(s, n->inside, n->inside_velocity, n->inside_natural);
-    double relative = kl_scaled_natural_relative(s, n->inside, n->inside_natural);
-    if (relative < n->best_relative) {
-        n->best_relative = relative;
-        memcpy(n->best, n->inside, bytes);
-    }
+    keep_best(n, n->inside, n->inside_velocity, kl_scaled_natural_relative(s, n->inside, n->inside_natural));
+}
+
+static double measure(Newton *n, const double *x, const double *velocity, double *natural, double *relative) {
+    double merit = kl_scaled_natural(&n->scaled, x, velocity, natural);
+    *relative = kl_scaled_natural_relative(&n->scaled, x, natural);
+    return merit;
 }
 
 static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
     kl_scaled_velocity(&n->scaled, x, velocity);
-    double merit = kl_scaled_natural(&n->scaled, x, velocity, natural);
-    *relative = kl_scaled_natural_relative(&n->scaled, x, natural);
+    double merit = measure(n, x, velocity, natural, relative);
     if (*relative < n->best_relative) {
-        keep_best(n, x);
+        keep_projection(n, x);
     }
     return merit;
 }
@@ -247,6 +259,10 @@ static void iterate_newton(Newton *n, double tolerance) {
         n->settled = true;
         return;
     }
+    if (n->attempt && (!accepted || n->relative > ATTEMPT_DROP * before)) {
+        newton_stalled(n, tolerance);
+        return;
+    }
     if (++n->window == WINDOW) {
         bool slow = n->relative > 0.1 * n->window_relative;
         n->window = 0;
@@ -275,8 +291,9 @@ static void iterate_interior(Newton *n, double tolerance) {
     }
     double relative;
     kl_interior_reaction(&n->interior, &n->scaled, n->trial);
-    (void)evaluate(n, n->trial, n->trial_velocity, n->trial_natural, &relative);
-    int32_t changed = kl_semismooth_states(&n->scaled, n->trial, n->trial_velocity, n->state);
+    (void)measure(n, n->trial, n->interior.velocity, n->trial_natural, &relative);
+    keep_best(n, n->trial, n->interior.velocity, relative);
+    int32_t changed = kl_semismooth_states(&n->scaled, n->trial, n->interior.velocity, n->state);
     if (relative <= tolerance && strict_relative(n, n->trial_natural) <= STRICT) {
         n->settled = true;
     } else if (relative <= tolerance || (changed == 0 && relative < n->attempt_below)) {
@@ -346,7 +363,9 @@ static void iterate_proximal(Newton *n, double tolerance) {
 static void iterate_admm(Newton *n, double tolerance) {
     double relative;
     bool ok = kl_admm_plus_step(&n->admm, &n->scaled);
-    (void)evaluate(n, n->admm.y, n->trial_velocity, n->trial_natural, &relative);
+    kl_scaled_velocity(&n->scaled, n->admm.y, n->admm_velocity);
+    (void)measure(n, n->admm.y, n->admm_velocity, n->trial_natural, &relative);
+    keep_best(n, n->admm.y, n->admm_velocity, relative);
     if (n->best_relative <= tolerance) {
         n->settled = true;
     } else if (!ok || --n->admm_left <= 0) {
@@ -360,7 +379,7 @@ static KlStatus lay_out(Newton *n) {
     size_t dim = (size_t)n->scaled.dim;
     size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
     double **vectors[] = {&n->x, &n->velocity, &n->natural, &n->trial, &n->trial_velocity, &n->trial_natural,
-                          &n->step, &n->right, &n->best, &n->anchor, &n->inside, &n->inside_velocity,
+                          &n->step, &n->right, &n->best, &n->best_velocity, &n->admm_velocity, &n->anchor, &n->inside, &n->inside_velocity,
                           &n->inside_natural};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
@@ -404,11 +423,11 @@ static void report(KlRun *run, Newton *n) {
     bool last = n->settled || run->iteration >= kl_param_int(run, KL_PARAM_MAX_ITERATIONS);
     const double *x = n->phase == PHASE_ADMM && !last ? n->admm.y : n->best;
     kl_scaled_to_reaction(&n->scaled, x, run->lambda);
-    kl_scaled_velocity(&n->scaled, x, n->trial_velocity);
+    const double *velocity = x == n->best ? n->best_velocity : n->admm_velocity;
     for (int32_t i = 0; i < n->scaled.dim; i++) {
-        n->trial_velocity[i] *= n->scaled.unit / n->scaled.scale[i];
+        n->inside_velocity[i] = velocity[i] * n->scaled.unit / n->scaled.scale[i];
     }
-    kl_problem_residuals_at(run->problem, run->lambda, n->trial_velocity, &residuals);
+    kl_problem_residuals_at(run->problem, run->lambda, n->inside_velocity, &residuals);
     run->primal = residuals.primal;
     run->dual = residuals.dual;
     run->complementarity = residuals.complementarity;
