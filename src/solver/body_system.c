@@ -208,7 +208,7 @@ static bool invert_contact(const KlScaled *s, int32_t k, double *inverse, double
     double soft[3] = {softness(s, row), softness(s, row + 1), softness(s, row + 2)}, sum[9];
     if (laws->inverse_given && laws->contact_exact[k]) {
         for (int32_t i = 0; i < 3; i++) {
-            soft[i] += laws->joint_shift;
+            soft[i] += laws->exact_shift;
         }
         if (!soften_inverse(laws->contact_inverse + 9 * (size_t)k, soft, inverse)) {
             return false;
@@ -229,7 +229,7 @@ static bool invert_laws(KlBodySystem *bs, const KlScaled *s) {
     for (int32_t i = 0; i < s->first_contact; i++) {
         bool limit = i >= s->first_limit;
         double take = limit ? s->laws.limit_take[i - s->first_limit] : 1.0;
-        double add = (limit ? s->laws.limit_add[i - s->first_limit] : s->laws.joint_shift) + take * softness(s, i);
+        double add = (limit ? s->laws.limit_add[i - s->first_limit] : s->laws.joint_shift[i]) + take * softness(s, i);
         if (!(add > 0.0)) {
             return false;
         }

@@ -213,7 +213,10 @@ static void contact_law(const double *point, const double *dual, double friction
 
 static void form_laws(KlInterior *ip, KlScaled *s) {
     double proximal = PROXIMAL * s->least_shift;
-    s->laws.joint_shift = proximal;
+    for (int32_t i = 0; i < s->first_limit; i++) {
+        s->laws.joint_shift[i] = proximal;
+    }
+    s->laws.exact_shift = proximal;
     s->laws.inverse_given = true;
     for (int32_t k = 0; k < s->limits; k++) {
         int32_t row = s->first_limit + k;

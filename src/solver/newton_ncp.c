@@ -11,8 +11,7 @@
 //   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when both have stalled.
 //
 // One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best
-// iterate by r_nat_rel. Where lambda is not unique the proximal steps from 0 stay close to the one
-// of least norm.
+// iterate by r_nat_rel. Where lambda is not unique the last one is moved to least norm (least_norm.h).
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -20,11 +19,12 @@
 #include "base/memory.h"
 #include "solver/admm_plus.h"
 #include "solver/interior.h"
+#include "solver/least_norm.h"
 #include "solver/scaled.h"
 #include "solver/semismooth.h"
 #include "solver/solver.h"
 
-enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR };
+enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, PARAM_LEAST_NORM };
 
 static const KlParam params[] = {
     {"max_iterations", "Iteration limit", "",
@@ -43,6 +43,10 @@ static const KlParam params[] = {
     {"interior", "Interior point first", "",
      "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL,
      0.0, 0.0, 1.0, false, NULL},
+    {"least_norm", "Least norm", "",
+     "Where lambda is not unique: end at the reaction of least norm that moves the bodies the same way, as far "
+     "as the cones allow. Costs one factorization.",
+     KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
 
 typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM } Phase;
@@ -58,6 +62,7 @@ typedef struct Newton {
     KlScaled scaled;
     KlInterior interior;
     KlAdmmPlus admm;
+    KlLeastNorm least_norm;
     KL_BUFFER(double) memory;
     KL_BUFFER(uint8_t) states;
     double *x, *velocity, *natural;                    // (dim) present point of the Newton phase
@@ -179,6 +184,7 @@ static void start_admm(Newton *n) {
         memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
         kl_admm_plus_start(&n->admm, &n->scaled, n->trial, 1.0);
         n->admm.accelerate = false;
+        kl_scaled_velocity(&n->scaled, n->admm.y, n->admm_velocity);
     }
     n->admm.factored = false;  // the factor was used for Newton meanwhile
     n->admm_rounds++;
@@ -391,6 +397,7 @@ static KlStatus lay_out(Newton *n) {
     n->state = n->states.at;
     memset(n->state, 0, branches);
     KL_TRY(kl_interior_reserve(&n->interior, &n->scaled));
+    KL_TRY(kl_least_norm_reserve(&n->least_norm, &n->scaled));
     return kl_admm_plus_reserve(&n->admm, &n->scaled);
 }
 
@@ -435,6 +442,19 @@ static void report(KlRun *run, Newton *n) {
     run->factorizations = n->scaled.factorizations;
 }
 
+static void move_to_least_norm(Newton *n, double tolerance) {
+    double relative;
+    if (!kl_least_norm(&n->least_norm, &n->scaled, n->best, n->best_velocity)) {
+        return;
+    }
+    kl_scaled_velocity(&n->scaled, n->least_norm.x, n->inside_velocity);
+    (void)measure(n, n->least_norm.x, n->inside_velocity, n->inside_natural, &relative);
+    if (relative <= tolerance) {
+        n->best_relative = INFINITY;
+        keep_best(n, n->least_norm.x, n->inside_velocity, relative);
+    }
+}
+
 static void iterate(KlRun *run) {
     Newton *n = run->state;
     double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
@@ -442,6 +462,9 @@ static void iterate(KlRun *run) {
         [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior,
         [PHASE_PROXIMAL] = iterate_proximal, [PHASE_ADMM] = iterate_admm};
     phases[n->phase](n, tolerance);
+    if (n->settled && run->param[PARAM_LEAST_NORM] != 0.0) {
+        move_to_least_norm(n, tolerance);
+    }
     report(run, n);
 }
 
@@ -455,6 +478,7 @@ static void release(void *state) {
     kl_scaled_release(&n->scaled);
     kl_interior_release(&n->interior);
     kl_admm_plus_release(&n->admm);
+    kl_least_norm_release(&n->least_norm);
     kl_free(n->memory.at);
     kl_free(n->states.at);
 }

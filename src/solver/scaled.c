@@ -311,18 +311,19 @@ static bool finish_values(KlScaled *s) {
 static bool lay_out(KlScaled *s) {
     size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
     // One more than needed: an offset into no array at all would be undefined.
-    if (!KL_ROOM(s->vectors, 7 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
+    if (!KL_ROOM(s->vectors, 8 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
         !KL_ROOM(s->flags, contacts + 1)) {
         return false;
     }
     double *at = s->vectors.at;
     double **vectors[] = {&s->scale, &s->report_scale, &s->free_velocity, &s->lambda, &s->product, &s->residual,
-                          &s->reply};
-    for (size_t i = 0; i < 7; i++, at += dim) {
+                          &s->reply, &s->laws.joint_shift};
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++, at += dim) {
         *vectors[i] = at;
     }
     at = s->block_laws.at;
-    s->laws = (KlLaws){.limit_take = at,
+    s->laws = (KlLaws){.joint_shift = s->laws.joint_shift,
+                       .limit_take = at,
                        .limit_add = at + limits,
                        .contact_take = at + 2 * limits,
                        .contact_add = at + 2 * limits + 9 * contacts,
@@ -588,12 +589,15 @@ static void form_system(KlScaled *s) {
         }
         int32_t limit = b - p->joint_count;
         double take = kind == KL_BLOCK_LIMIT ? s->laws.limit_take[limit] : 1.0;
-        double add = kind == KL_BLOCK_LIMIT ? s->laws.limit_add[limit] : s->laws.joint_shift;
+        const double *add = kind == KL_BLOCK_LIMIT ? &s->laws.limit_add[limit] : s->laws.joint_shift + p->block_start[b];
         size_t first, count = row_values(m, b, &first);
         for (size_t i = 0; i < count; i++) {
             m->values[first + i] = take * s->delassus.values[first + i];
         }
-        add_diagonal(diagonal_block(m, b), kl_block_rows(p, b), add);
+        double *diagonal = diagonal_block(m, b);
+        for (int32_t i = 0, rows = kl_block_rows(p, b); i < rows; i++) {
+            diagonal[i * rows + i] += add[i];
+        }
     }
 }
 
@@ -611,7 +615,7 @@ static void apply_system(KlScaled *s, const double *x, double *product) {
     const KlLaws *laws = &s->laws;
     kl_scaled_multiply(s, x, product);
     for (int32_t i = 0; i < s->first_limit; i++) {
-        product[i] += laws->joint_shift * x[i];
+        product[i] += laws->joint_shift[i] * x[i];
     }
     for (int32_t k = 0; k < s->limits; k++) {
         int32_t row = s->first_limit + k;

@@ -15,13 +15,14 @@
 #include "solver/body_system.h"
 #include "solver/solver.h"
 
-// Linearised laws: rows T D + A of each block. Joints: T = 1, A = joint_shift 1.
+// Linearised laws: rows T D + A of each block. Joints: T = 1, A = diag(joint_shift).
 typedef struct KlLaws {
-    double joint_shift;
+    double *joint_shift;                 // (joint_rows)
     double *limit_take, *limit_add;      // (limit_count)
     double *contact_take, *contact_add;  // (contact_count x 9) row-major
-    // For contacts with exact[k], T = 1 and A = inverse[k]^-1 + joint_shift 1: A may be too ill-conditioned to invert.
+    // For contacts with exact[k], T = 1 and A = inverse[k]^-1 + exact_shift 1: A may be too ill-conditioned to invert.
     bool inverse_given;
+    double exact_shift;
     double *contact_inverse;             // (contact_count x 9)
     uint8_t *contact_exact;              // (contact_count)
 } KlLaws;

@@ -80,9 +80,9 @@ static void linearize_contact(KlScaled *s, int32_t k, const double *x, const dou
 
 void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocity, double eta, double *right,
                              uint8_t *state) {
-    s->laws.joint_shift = eta;
     s->laws.inverse_given = false;
     for (int32_t i = 0; i < s->first_limit; i++) {
+        s->laws.joint_shift[i] = eta;
         right[i] = -velocity[i];
     }
     for (int32_t k = 0; k < s->limits; k++) {
