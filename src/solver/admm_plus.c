@@ -9,6 +9,8 @@
 enum { FIRST_CHECK = 5, CHECK_INTERVAL = 10 };
 enum { MOST_RESTARTS = 25 };  // of the acceleration: after so many it only disturbs (jammed contacts in loops)
 static const double IMBALANCE = 5.0, PENALTY_LEAST = 1e-6, PENALTY_MOST = 1e6;
+enum { WINDOW = 50, FIRST_REST = 100, LONGEST_REST = 1600 };
+static const double PAYS = 0.3;   // drop of the residual in a window that keeps the acceleration on
 static const double GUARD = 2.0;  // growth of the residual that restarts the acceleration
 
 KlStatus kl_admm_plus_reserve(KlAdmmPlus *a, const KlScaled *s) {
@@ -54,6 +56,9 @@ void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start, double 
     a->factored = false;
     a->since_change = 0;
     a->restarts = 0;
+    a->window = a->resting = 0;
+    a->rest = FIRST_REST;
+    a->window_residual = INFINITY;
     restart(a);
     memcpy(a->x, start, bytes);
     memcpy(a->y, start, bytes);
@@ -156,6 +161,26 @@ static void remember(KlAdmmPlus *a, int32_t dim, const double *residual) {
     memcpy(a->last_image, a->image, (size_t)dim * sizeof *a->image);
 }
 
+// Sends the acceleration to rest when a window of it has not paid.
+static void detect_stall(KlAdmmPlus *a) {
+    if (a->resting > 0) {
+        a->resting--;
+        a->window = 0;
+        a->window_residual = a->residual;
+        return;
+    }
+    if (++a->window < WINDOW) {
+        return;
+    }
+    if (a->residual > PAYS * a->window_residual) {
+        a->resting = a->rest;
+        a->rest = a->rest < LONGEST_REST ? 2 * a->rest : a->rest;
+        restart(a);
+    }
+    a->window = 0;
+    a->window_residual = a->residual;
+}
+
 // Anderson's extrapolation (type II), restarted when the fixed-point residual grows.
 static void advance(KlAdmmPlus *a, int32_t dim) {
     double *residual = a->work, weights[KL_ANDERSON_MEMORY];
@@ -171,7 +196,7 @@ static void advance(KlAdmmPlus *a, int32_t dim) {
     a->guard = a->residual < a->guard ? a->residual : a->guard;
     remember(a, dim, residual);
     memcpy(a->q, a->image, (size_t)dim * sizeof *a->q);
-    if (a->accelerate && a->kept > 0 && anderson_weights(a, dim, residual, weights)) {
+    if (a->accelerate && a->resting == 0 && a->kept > 0 && anderson_weights(a, dim, residual, weights)) {
         for (int32_t k = 0; k < a->kept; k++) {
             const double *image = a->images + (size_t)k * (size_t)dim;
             for (int32_t i = 0; i < dim; i++) {
@@ -180,6 +205,7 @@ static void advance(KlAdmmPlus *a, int32_t dim) {
         }
     }
     a->iteration++;
+    detect_stall(a);
 }
 
 // Residual balancing (He, Yang, Wang 2000): rho by the root of the ratio, then q for the same y, z.

@@ -74,6 +74,98 @@ static void finds_the_reaction_of_least_norm_of_a_resting_box(void **state) {
     kl_problem_destroy(p);
 }
 
+static double distance(const double *a, const double *b, int32_t count) {
+    double gap = 0.0, size = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        gap += (a[i] - b[i]) * (a[i] - b[i]);
+        size += b[i] * b[i];
+    }
+    return sqrt(gap / size);
+}
+
+// ADMM from 0 ends at the reaction of least norm where that lies in K; so does newton-ncp, in the units of
+// lambda and not of the scaled problem: masses 1 and 10, closed loops, stacked bricks.
+static void agrees_with_admm_where_reactions_are_not_unique(void **state) {
+    (void)state;
+    static const double mass[4] = {1, 10, 1, 1};
+    KlProblem *problems[] = {family_four_bar(mass, 0.0), family_chain(5, true), family_wall(2, 2),
+                             family_boxes_fixed(1.0, 1.0, 1.5)};
+    for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
+        KlProblem *p = problems[i];
+        double *ours = malloc((size_t)p->dim * sizeof *ours), *theirs = malloc((size_t)p->dim * sizeof *theirs);
+        KlSolver *admm;
+        KlSolution solution;
+        judge_solver("newton-ncp", p, TOLERANCE, "a problem of many reactions", ours);
+        assert_ok(kl_solver_create("admm-ncp-la", &admm));
+        assert_ok(kl_solver_set(admm, "max_iterations", 20000));
+        assert_ok(kl_solver_solve(admm, p, NULL, &solution));
+        memcpy(theirs, solution.lambda, (size_t)p->dim * sizeof *theirs);
+        assert_near(distance(ours, theirs, p->dim), 0.0, 1e-6);
+        kl_solver_destroy(admm);
+        kl_problem_destroy(p);
+        free(ours);
+        free(theirs);
+    }
+}
+
+static void every_factorization_gives_the_same_reaction(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"dense", "sparse", "bodies"};
+    static const char *const ids[] = {"newton-ncp", "admm-ncp-plus"};
+    KlProblem *p = family_boxes_fixed(2.0, 1.0, 1.5);
+    for (int32_t s = 0; s < 2; s++) {
+        double first[18];
+        for (int32_t k = 0; k < 3; k++) {
+            KlSolver *solver;
+            KlSolution solution;
+            assert_ok(kl_solver_create(ids[s], &solver));
+            assert_ok(kl_solver_set_text(solver, "factorization", kinds[k]));
+            assert_ok(kl_solver_solve(solver, p, NULL, &solution));
+            assert_int_equal(solution.outcome, KL_OUTCOME_CONVERGED);
+            assert_true((double)judge(p, solution.lambda).natural_relative <= TOLERANCE);
+            if (k == 0) {
+                memcpy(first, solution.lambda, sizeof first);
+            }
+            assert_near(distance(first, solution.lambda, 18), 0.0, 1e-7);  // a thousand times the tolerance: condition of D
+            kl_solver_destroy(solver);
+        }
+    }
+    kl_problem_destroy(p);
+}
+
+static void admm_plus_converges_on_four_bars_and_piles(void **state) {
+    (void)state;
+    static const double masses[][4] = {{1, 1, 1, 1}, {1, 1e3, 1, 1}, {1, 1e3, 1, 1e-3}};
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t k = 0; k < 3; k++) {
+            KlProblem *p = family_four_bar(masses[i], 0.5 * k);
+            judge_solver("admm-ncp-plus", p, TOLERANCE, "four-bar", NULL);
+            kl_problem_destroy(p);
+        }
+    }
+    KlProblem *p = family_wall(3, 3);
+    judge_solver("admm-ncp-plus", p, TOLERANCE, "wall", NULL);
+    kl_problem_destroy(p);
+}
+
+static void warm_start_needs_no_more_than_the_cold_one(void **state) {
+    (void)state;
+    KlProblem *p = family_spheres(3, 3, 1);
+    static const char *const ids[] = {"newton-ncp", "admm-ncp-plus"};
+    for (int32_t s = 0; s < 2; s++) {
+        KlSolver *solver;
+        KlSolution cold, warm;
+        assert_ok(kl_solver_create(ids[s], &solver));
+        assert_ok(kl_solver_set_text(solver, "warm_start", "previous"));
+        assert_ok(kl_solver_solve(solver, p, NULL, &cold));
+        assert_ok(kl_solver_solve(solver, p, NULL, &warm));
+        assert_int_equal(warm.outcome, KL_OUTCOME_CONVERGED);
+        assert_true(warm.iterations <= 3 && warm.iterations < cold.iterations);
+        kl_solver_destroy(solver);
+    }
+    kl_problem_destroy(p);
+}
+
 static void allocates_nothing_once_it_has_seen_the_size(void **state) {
     (void)state;
     KlProblem *p = family_wall(3, 3);
@@ -107,6 +199,10 @@ int main(void) {
         cmocka_unit_test(converges_on_the_four_bar_of_every_mass_ratio),
         cmocka_unit_test(converges_on_a_wall_and_a_pile),
         cmocka_unit_test(finds_the_reaction_of_least_norm_of_a_resting_box),
+        cmocka_unit_test(agrees_with_admm_where_reactions_are_not_unique),
+        cmocka_unit_test(every_factorization_gives_the_same_reaction),
+        cmocka_unit_test(admm_plus_converges_on_four_bars_and_piles),
+        cmocka_unit_test(warm_start_needs_no_more_than_the_cold_one),
         cmocka_unit_test(allocates_nothing_once_it_has_seen_the_size),
         cmocka_unit_test(gives_the_same_bits_twice),
     };

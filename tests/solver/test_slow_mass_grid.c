@@ -1,5 +1,5 @@
 // The whole grid of masses 1e-6 .. 1e6 kg of a cube fixed on a cube, at rest and pushed past the friction
-// limit: newton-ncp reaches r_nat_rel <= 1e-10 on each of the 338 problems.
+// limit: newton-ncp and admm-ncp-plus reach r_nat_rel <= 1e-10 on each of the 338 problems.
 #include <math.h>
 #include <stdio.h>
 
@@ -14,6 +14,7 @@ static void solve_grid(double push) {
             KlProblem *p = family_boxes_fixed(pow(10.0, bottom), pow(10.0, top), push);
             snprintf(what, sizeof what, "boxes 1e%d 1e%d push %g", (int)bottom, (int)top, push);
             judge_solver("newton-ncp", p, 1e-10, what, NULL);
+            judge_solver("admm-ncp-plus", p, 1e-10, what, NULL);
             kl_problem_destroy(p);
         }
     }
