@@ -55,7 +55,7 @@ static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
 static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
 static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
-static const double ATTEMPT_DROP = 0.2;  // of r_nat_rel in each step of an attempt from the interior
+static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum { WINDOW = 3, PATIENCE = 10, INTERIOR_STEPS = 60, PROXIMAL_WINDOW = 60, PROXIMAL_STEPS = 200, ADMM_ROUND = 100 };
 
 typedef struct Newton {
@@ -177,13 +177,12 @@ static void start_proximal(Newton *n, double eta) {
     n->merit = evaluate_proximal(n, n->x, n->velocity, n->natural);
 }
 
-// The state of ADMM lives on between its rounds; without acceleration it is the slow but sure one.
+// The state of ADMM lives on between its rounds.
 static void start_admm(Newton *n) {
     n->phase = PHASE_ADMM;
     if (n->admm_rounds == 0) {
         memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
         kl_admm_plus_start(&n->admm, &n->scaled, n->trial, 1.0);
-        n->admm.accelerate = false;
         kl_scaled_velocity(&n->scaled, n->admm.y, n->admm_velocity);
     }
     n->admm.factored = false;  // the factor was used for Newton meanwhile
