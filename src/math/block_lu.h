@@ -1,15 +1,16 @@
 // Sparse direct solution of A x = b for a matrix of small dense blocks with symmetric pattern:
 // multifrontal LU (Duff and Reid, ACM TOMS 9, 1983) ordered by minimum degree on the block graph.
 // Rows are exchanged only inside a front, so A must be (nearly) definite in its symmetric part or
-// diagonally shifted, which the systems D + B of the solvers are. For a symmetric positive definite A,
-// `symmetric` halves the work: Cholesky, upper blocks alone are read.
-// The symbolic part is kept while the pattern stays the same. Memory only grows.
+// diagonally shifted, which the systems D + B of the solvers are. For a symmetric positive definite
+// A, `symmetric` halves the work: Cholesky, upper blocks alone are read. The symbolic part is kept
+// while the pattern stays the same. Memory only grows.
 #ifndef KL_MATH_BLOCK_LU_H
 #define KL_MATH_BLOCK_LU_H
 
 #include "kl.h"
 
-// Row-major dense blocks in compressed block rows. Pattern: symmetric, diagonal present, columns ascending.
+// Row-major dense blocks in compressed block rows. Pattern: symmetric, diagonal present, columns
+// ascending.
 typedef struct KlBlockMatrix {
     int32_t block_count;
     const int32_t *block_start;  // (block_count + 1) first row of each block
@@ -25,11 +26,13 @@ typedef struct KlBlockLu KlBlockLu;
 KlStatus kl_block_lu_create(KlBlockLu **lu);
 void kl_block_lu_destroy(KlBlockLu *lu);
 
-// Room for any matrix of this many rows, blocks and entries (block_count^2 covers all), as if it were dense.
+// Room for any matrix of this many rows, blocks and entries (block_count^2 covers all), as if it
+// were dense.
 KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t entries);
 // Orders and lays out for this pattern; cheap when it is the last one. KL_ERR_MEMORY.
 // `dense` takes the whole matrix as one front, in the order given.
-KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense);
+KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric,
+                             bool dense);
 // False when a pivot vanishes, or is not positive when symmetric. No allocation.
 bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *matrix);
 void kl_block_lu_solve(KlBlockLu *lu, double *x);  // (rows) b in, x out

@@ -1,6 +1,7 @@
-// Fill-reducing order of a graph whose vertices are blocks of rows: approximate minimum degree on the
-// quotient graph (Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17, 1996), with supervariables,
-// mass elimination and aggressive absorption. Ties are broken by a fixed rule: the same graph gives the same order.
+// Fill-reducing order of a graph whose vertices are blocks of rows: approximate minimum degree on
+// the quotient graph (Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17, 1996), with
+// supervariables, mass elimination and aggressive absorption. Ties are broken by a fixed rule: the
+// same graph gives the same order.
 #ifndef KL_MATH_ORDERING_H
 #define KL_MATH_ORDERING_H
 

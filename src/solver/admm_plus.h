@@ -1,10 +1,10 @@
-// Preconditioned, over-relaxed ADMM with an adaptive penalty and Anderson acceleration on the scaled
-// problem: the engine of admm-ncp-plus, and the fallback of newton-ncp.
+// Preconditioned, over-relaxed ADMM with an adaptive penalty and Anderson acceleration on the
+// scaled problem: the engine of admm-ncp-plus, and the fallback of newton-ncp.
 //   x <- -(D + (eta + rho) 1)^-1 (v_f + Gamma(z) - eta x - rho y - z)
 //   y <- P_K(x_r - z/rho),  x_r = omega x + (1 - omega) y;   z <- z - rho (x_r - y)
-// Where extrapolation does not pay (the residual falls too little in a window), plain iterations take over for
-// a while, each time longer.
-// The state is one vector q = x_r - z/rho: y = P_K(q), z = rho (y - q).
+// Where extrapolation does not pay (the residual falls too little in a window), plain iterations
+// take over for a while, each time longer. The state is one vector q = x_r - z/rho: y = P_K(q), z =
+// rho (y - q).
 #ifndef KL_SOLVER_ADMM_PLUS_H
 #define KL_SOLVER_ADMM_PLUS_H
 
@@ -13,20 +13,21 @@
 enum { KL_ANDERSON_MEMORY = 8 };
 
 typedef struct KlAdmmPlus {
-    double *x, *y, *z, *q;      // (dim)
-    double *image;              // (dim) the plain iteration's q
-    double *base;               // (dim) q before the iteration
-    double *work;               // (dim)
-    double *differences;        // (memory x dim) of residuals image - q
-    double *images;             // (memory x dim) of images
+    double *x, *y, *z, *q;               // (dim)
+    double *image;                       // (dim) the plain iteration's q
+    double *base;                        // (dim) q before the iteration
+    double *work;                        // (dim)
+    double *differences;                 // (memory x dim) of residuals image - q
+    double *images;                      // (memory x dim) of images
     double *last_image, *last_residual;  // (dim)
     double penalty, relaxation, proximal;
-    double primal, dual;        // |x_r - y|, |eta dx + rho dy| of the last iteration, L2
-    double residual;            // |image - q| of the last iteration
-    double guard;               // smallest residual since the last restart
-    double window_residual;     // fixed-point residual when the window of the stall detector began
+    double primal, dual;     // |x_r - y|, |eta dx + rho dy| of the last iteration, L2
+    double residual;         // |image - q| of the last iteration
+    double guard;            // smallest residual since the last restart
+    double window_residual;  // fixed-point residual when the window of the stall detector began
     int32_t kept, next, iteration, since_change, restarts;
-    int32_t window, rest, resting;  // iterations in the window; length of the next rest; left of this one
+    int32_t window, rest,
+        resting;  // iterations in the window; length of the next rest; left of this one
     bool accelerate, adapt, factored;
     KL_BUFFER(double) memory;
 } KlAdmmPlus;

@@ -8,9 +8,11 @@
 
 // Below this distance to the boundary (relative) rounding decides on which side a point lies.
 static const double BOUNDARY = 1e-15;
-static const double TOLERATED = 1e-12;  // a step may cross the boundary by this much and is put back
-static const double DAMPING = 0.99;     // share of the way to the boundary (Mehrotra)
-static const double PROXIMAL = 10.0;    // least shifts of the factorization: keeps D regular on its null space
+static const double TOLERATED =
+    1e-12;                           // a step may cross the boundary by this much and is put back
+static const double DAMPING = 0.99;  // share of the way to the boundary (Mehrotra)
+static const double PROXIMAL =
+    10.0;  // least shifts of the factorization: keeps D regular on its null space
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
@@ -25,7 +27,9 @@ static double determinant(const double x[3]) {
     return most(x[0] - t, BOUNDARY * x[0]) * (x[0] + t);
 }
 
-static double inner(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double inner(const double a[3], const double b[3]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void jordan(const double a[3], const double b[3], double c[3]) {
     c[0] = inner(a, b);
@@ -67,7 +71,9 @@ static void square_scaling(const double point[4], double b[9]) {
     double factor = point[3] * point[3];
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 3; j++) {
-            b[3 * i + j] = factor * (2.0 * point[i] * point[j] - (i != j ? 0.0 : i == 0 ? 1.0 : -1.0));
+            b[3 * i + j] = factor * (2.0 * point[i] * point[j] - (i != j   ? 0.0
+                                                                  : i == 0 ? 1.0
+                                                                           : -1.0));
         }
     }
 }
@@ -93,7 +99,8 @@ static void put_inside(double x[3]) {
 
 // ---- memory and start --------------------------------------------------------------------------
 
-static double cone_friction(const KlScaled *s, int32_t k) {  // a contact without friction is a half line
+static double cone_friction(const KlScaled *s,
+                            int32_t k) {  // a contact without friction is a half line
     double friction = s->problem->friction[k];
     return friction > 0.0 ? friction : 1.0;
 }
@@ -180,7 +187,8 @@ static void without_slide(const double dual[3], const double a[3], double c[3]) 
     c[2] = a[2];
 }
 
-static void frictionless_law(const double *x, const double *dual, double proximal, double take[9], double add[9]) {
+static void frictionless_law(const double *x, const double *dual, double proximal, double take[9],
+                             double add[9]) {
     memset(take, 0, 9 * sizeof *take);
     memset(add, 0, 9 * sizeof *add);
     take[8] = 1.0;
@@ -189,8 +197,8 @@ static void frictionless_law(const double *x, const double *dual, double proxima
 }
 
 // A = (1 - E) W^2 and A^-1 = W^-2 (1 + E) in rows (t, o, n): the normal row and column carry mu.
-static void contact_law(const double *point, const double *dual, double friction, double proximal, double take[9],
-                        double add[9], double inverse[9]) {
+static void contact_law(const double *point, const double *dual, double friction, double proximal,
+                        double take[9], double add[9], double inverse[9]) {
     static const int32_t to_cone[3] = {1, 2, 0};
     double b[9], b_inverse[9], mirrored[4] = {point[0], -point[1], -point[2], 1.0 / point[3]};
     square_scaling(point, b);
@@ -226,7 +234,8 @@ static void form_laws(KlInterior *ip, KlScaled *s) {
     for (int32_t k = 0; k < s->contacts; k++) {
         int32_t row = s->first_contact + 3 * k;
         double *point = ip->scaling + 4 * (size_t)k;
-        double *take = s->laws.contact_take + 9 * (size_t)k, *add = s->laws.contact_add + 9 * (size_t)k;
+        double *take = s->laws.contact_take + 9 * (size_t)k,
+               *add = s->laws.contact_add + 9 * (size_t)k;
         s->laws.contact_exact[k] = !frictionless(s, k);
         if (frictionless(s, k)) {
             frictionless_law(ip->x + row, ip->s + row, proximal, take, add);
@@ -238,8 +247,10 @@ static void form_laws(KlInterior *ip, KlScaled *s) {
     }
 }
 
-// w of ds = w - B dx for the target x o s = sigma tau - (second-order terms of the predictor, if any).
-static void aim_contact(KlInterior *ip, const KlScaled *s, int32_t k, double target, bool corrector) {
+// w of ds = w - B dx for the target x o s = sigma tau - (second-order terms of the predictor, if
+// any).
+static void aim_contact(KlInterior *ip, const KlScaled *s, int32_t k, double target,
+                        bool corrector) {
     int32_t row = s->first_contact + 3 * k;
     double *w = ip->aim + row;
     const double *dx = ip->dx + row, *ds = ip->ds + row;
@@ -322,7 +333,8 @@ static void take_step_apart(KlInterior *ip, const KlScaled *s) {  // solution ->
     }
 }
 
-static double step_length(const KlInterior *ip, const KlScaled *s, const double *x, const double *dx) {
+static double step_length(const KlInterior *ip, const KlScaled *s, const double *x,
+                          const double *dx) {
     (void)ip;
     double length = 1.0;
     for (int32_t i = s->first_limit; i < s->first_contact; i++) {
@@ -387,7 +399,8 @@ bool kl_interior_step(KlInterior *ip, KlScaled *s) {
     if (s->limits + s->contacts > 0) {
         length = least(step_length(ip, s, ip->x, ip->dx), step_length(ip, s, ip->s, ip->ds));
         solve_for(ip, s, centring(ip, s, length) * ip->tau, true);
-        length = DAMPING * least(step_length(ip, s, ip->x, ip->dx), step_length(ip, s, ip->s, ip->ds));
+        length =
+            DAMPING * least(step_length(ip, s, ip->x, ip->dx), step_length(ip, s, ip->s, ip->ds));
     }
     if (!(length > 0.0) || !finite_step(ip, s)) {
         return false;

@@ -1,17 +1,24 @@
 // newton-ncp: a second-order solver of the NCP that hands over between four methods on one scaled
 // problem and one sparse factorization.
 //
-//   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when it
+//   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when
+//   it
 //             lowers |F|; a refused one raises the proximal term eta, an accepted one lowers it.
 //             A few factorizations from a good guess; from a bad one it may stall.
-//   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20 factorizations.
-//             When its contact states rest, Newton gets a try; if that stalls, the interior goes on.
-//   proximal  the proximal point method: Newton on the problem with D + eta 1 and v_f - eta a, anchored at a
-//             solution of the last one. It need not lower |F| and so leaves points where Newton is caught.
-//   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when both have stalled.
+//   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20
+//   factorizations.
+//             When its contact states rest, Newton gets a try; if that stalls, the interior goes
+//             on.
+//   proximal  the proximal point method: Newton on the problem with D + eta 1 and v_f - eta a,
+//   anchored at a
+//             solution of the last one. It need not lower |F| and so leaves points where Newton is
+//             caught.
+//   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when both have
+//   stalled.
 //
 // One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best
-// iterate by r_nat_rel. Where lambda is not unique the last one is moved to least norm (least_norm.h).
+// iterate by r_nat_rel. Where lambda is not unique the last one is moved to least norm
+// (least_norm.h).
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -28,23 +35,25 @@ enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, P
 
 static const KlParam params[] = {
     {"max_iterations", "Iteration limit", "",
-     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT, 10000.0,
-     1.0, 1e7, true, NULL},
-    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL, 1e-10, 0.0,
-     1.0, true, NULL},
+     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT,
+     10000.0, 1.0, 1e7, true, NULL},
+    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL,
+     1e-10, 0.0, 1.0, true, NULL},
     {"warm_start", "Warm start", "",
-     "First guess: zero, the last solution of the same constraints, or that scaled by the best multiple for "
+     "First guess: zero, the last solution of the same constraints, or that scaled by the best "
+     "multiple for "
      "the new problem.",
      KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
     KL_FACTOR_PARAM,
     {"eta", "First proximal term", "",
-     "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL,
-     1e-8, 1e-13, 1.0, true, NULL},
+     "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.",
+     KL_PARAM_REAL, 1e-8, 1e-13, 1.0, true, NULL},
     {"interior", "Interior point first", "",
-     "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL,
-     0.0, 0.0, 1.0, false, NULL},
+     "Start with the interior point method instead of trying Newton steps from the first guess.",
+     KL_PARAM_BOOL, 0.0, 0.0, 1.0, false, NULL},
     {"least_norm", "Least norm", "",
-     "Where lambda is not unique: end at the reaction of least norm that moves the bodies the same way, as far "
+     "Where lambda is not unique: end at the reaction of least norm that moves the bodies the same "
+     "way, as far "
      "as the cones allow. Costs one factorization.",
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
@@ -54,9 +63,17 @@ typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM } 
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
 static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
-static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
-static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
-enum { WINDOW = 3, PATIENCE = 10, INTERIOR_STEPS = 60, PROXIMAL_WINDOW = 60, PROXIMAL_STEPS = 200, ADMM_ROUND = 100 };
+static const double STRICT = 1e-8;     // |F| over |S v_f| that ends the search for a better point
+static const double ATTEMPT_DROP =
+    0.7;  // of r_nat_rel in each step of an attempt from the interior
+enum {
+    WINDOW = 3,
+    PATIENCE = 10,
+    INTERIOR_STEPS = 60,
+    PROXIMAL_WINDOW = 60,
+    PROXIMAL_STEPS = 200,
+    ADMM_ROUND = 100
+};
 
 typedef struct Newton {
     KlScaled scaled;
@@ -65,14 +82,14 @@ typedef struct Newton {
     KlLeastNorm least_norm;
     KL_BUFFER(double) memory;
     KL_BUFFER(uint8_t) states;
-    double *x, *velocity, *natural;                    // (dim) present point of the Newton phase
-    double *trial, *trial_velocity, *trial_natural;    // (dim)
-    double *step, *right;                              // (dim)
-    double *best;                                      // (dim) in K, least r_nat_rel
-    double *best_velocity, *admm_velocity;             // (dim) of best, of admm.y
-    double *anchor;                                    // (dim) of the proximal phase
-    double *inside, *inside_velocity, *inside_natural; // (dim) scratch
-    uint8_t *state;                                    // (limits + contacts) branches
+    double *x, *velocity, *natural;                     // (dim) present point of the Newton phase
+    double *trial, *trial_velocity, *trial_natural;     // (dim)
+    double *step, *right;                               // (dim)
+    double *best;                                       // (dim) in K, least r_nat_rel
+    double *best_velocity, *admm_velocity;              // (dim) of best, of admm.y
+    double *anchor;                                     // (dim) of the proximal phase
+    double *inside, *inside_velocity, *inside_natural;  // (dim) scratch
+    uint8_t *state;                                     // (limits + contacts) branches
     double merit, relative, best_relative;
     double eta;
     Phase phase;
@@ -104,16 +121,19 @@ static void keep_projection(Newton *n, const double *x) {
     kl_scaled_project(s, n->inside);
     kl_scaled_velocity(s, n->inside, n->inside_velocity);
     (void)kl_scaled_natural(s, n->inside, n->inside_velocity, n->inside_natural);
-    keep_best(n, n->inside, n->inside_velocity, kl_scaled_natural_relative(s, n->inside, n->inside_natural));
+    keep_best(n, n->inside, n->inside_velocity,
+              kl_scaled_natural_relative(s, n->inside, n->inside_natural));
 }
 
-static double measure(Newton *n, const double *x, const double *velocity, double *natural, double *relative) {
+static double measure(Newton *n, const double *x, const double *velocity, double *natural,
+                      double *relative) {
     double merit = kl_scaled_natural(&n->scaled, x, velocity, natural);
     *relative = kl_scaled_natural_relative(&n->scaled, x, natural);
     return merit;
 }
 
-static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
+static double evaluate(Newton *n, const double *x, double *velocity, double *natural,
+                       double *relative) {
     kl_scaled_velocity(&n->scaled, x, velocity);
     double merit = measure(n, x, velocity, natural, relative);
     if (*relative < n->best_relative) {
@@ -243,7 +263,8 @@ static bool newton_step(Newton *n) {
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             double before = n->merit;
             if (take(n, lengths[i])) {
-                bool lower = i == 0 && n->merit > GOOD_DROP * before && n->eta * ETA_LOWER >= n->scaled.least_shift;
+                bool lower = i == 0 && n->merit > GOOD_DROP * before &&
+                             n->eta * ETA_LOWER >= n->scaled.least_shift;
                 n->eta = lower ? n->eta * ETA_LOWER : n->eta;
                 return true;
             }
@@ -290,7 +311,8 @@ static void interior_died(Newton *n) {
 
 static void iterate_interior(Newton *n, double tolerance) {
     n->phase_steps++;
-    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 || n->phase_steps > INTERIOR_STEPS) {
+    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 ||
+        n->phase_steps > INTERIOR_STEPS) {
         interior_died(n);
         return;
     }
@@ -383,8 +405,20 @@ static void iterate_admm(Newton *n, double tolerance) {
 static KlStatus lay_out(Newton *n) {
     size_t dim = (size_t)n->scaled.dim;
     size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
-    double **vectors[] = {&n->x, &n->velocity, &n->natural, &n->trial, &n->trial_velocity, &n->trial_natural,
-                          &n->step, &n->right, &n->best, &n->best_velocity, &n->admm_velocity, &n->anchor, &n->inside, &n->inside_velocity,
+    double **vectors[] = {&n->x,
+                          &n->velocity,
+                          &n->natural,
+                          &n->trial,
+                          &n->trial_velocity,
+                          &n->trial_natural,
+                          &n->step,
+                          &n->right,
+                          &n->best,
+                          &n->best_velocity,
+                          &n->admm_velocity,
+                          &n->anchor,
+                          &n->inside,
+                          &n->inside_velocity,
                           &n->inside_natural};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
@@ -410,7 +444,8 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
 
 static KlStatus begin(KlRun *run) {
     Newton *n = run->state;
-    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
+    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false,
+                           (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
     KL_TRY(lay_out(n));
     n->interior_started = n->interior_dead = n->proximal_tried = n->settled = false;
     n->admm_rounds = 0;
@@ -425,7 +460,8 @@ static KlStatus begin(KlRun *run) {
 
 static void report(KlRun *run, Newton *n) {
     KlResiduals residuals;
-    // In ADMM's rounds the iterate moves on while the best point rests; the last word is the best point's.
+    // In ADMM's rounds the iterate moves on while the best point rests; the last word is the best
+    // point's.
     bool last = n->settled || run->iteration >= kl_param_int(run, KL_PARAM_MAX_ITERATIONS);
     const double *x = n->phase == PHASE_ADMM && !last ? n->admm.y : n->best;
     kl_scaled_to_reaction(&n->scaled, x, run->lambda);
@@ -437,7 +473,9 @@ static void report(KlRun *run, Newton *n) {
     run->primal = residuals.primal;
     run->dual = residuals.dual;
     run->complementarity = residuals.complementarity;
-    run->penalty = n->phase == PHASE_ADMM ? n->admm.penalty : n->phase == PHASE_INTERIOR ? n->interior.tau : n->eta;
+    run->penalty = n->phase == PHASE_ADMM       ? n->admm.penalty
+                   : n->phase == PHASE_INTERIOR ? n->interior.tau
+                                                : n->eta;
     run->factorizations = n->scaled.factorizations;
 }
 
@@ -457,9 +495,10 @@ static void move_to_least_norm(Newton *n, double tolerance) {
 static void iterate(KlRun *run) {
     Newton *n = run->state;
     double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
-    static void (*const phases[])(Newton *, double) = {
-        [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior,
-        [PHASE_PROXIMAL] = iterate_proximal, [PHASE_ADMM] = iterate_admm};
+    static void (*const phases[])(Newton *, double) = {[PHASE_NEWTON] = iterate_newton,
+                                                       [PHASE_INTERIOR] = iterate_interior,
+                                                       [PHASE_PROXIMAL] = iterate_proximal,
+                                                       [PHASE_ADMM] = iterate_admm};
     phases[n->phase](n, tolerance);
     if (n->settled && run->param[PARAM_LEAST_NORM] != 0.0) {
         move_to_least_norm(n, tolerance);
@@ -485,7 +524,8 @@ static void release(void *state) {
 const KlMethod kl_method_newton_ncp = {
     .info = {.id = "newton-ncp",
              .title = "Newton-NCP",
-             .text = "Semismooth Newton on the natural map with proximal steps, globalised by an interior point "
+             .text = "Semismooth Newton on the natural map with proximal steps, globalised by an "
+                     "interior point "
                      "method and by ADMM, on one sparse factorization.",
              .source = "Alart and Curnier 1991; Acary et al. 2022; this project",
              .family = "newton",

@@ -1,11 +1,13 @@
-// The problem in units of its own, for our second-order and preconditioned solvers: every row is scaled
-// so that D has a unit diagonal (contacts and limits: by the largest entry of the block, so that cones
-// stay cones), and v_f so that its largest entry is 1. One residual, one tolerance then fit all units.
+// The problem in units of its own, for our second-order and preconditioned solvers: every row is
+// scaled so that D has a unit diagonal (contacts and limits: by the largest entry of the block, so
+// that cones stay cones), and v_f so that its largest entry is 1. One residual, one tolerance then
+// fit all units.
 //
 //   lambda = unit p x      D <- p D p      v_f <- p v_f / unit      p_i = 1 / sqrt(diag D)
 //
-// The linear systems of all our solvers have the form (T D + A) dx = b with small blocks T, A on the
-// diagonal (the laws of the contacts, linearised); they are factored sparsely (math/block_lu.h).
+// The linear systems of all our solvers have the form (T D + A) dx = b with small blocks T, A on
+// the diagonal (the laws of the contacts, linearised); they are factored sparsely
+// (math/block_lu.h).
 #ifndef KL_SOLVER_SCALED_H
 #define KL_SOLVER_SCALED_H
 
@@ -20,40 +22,50 @@ typedef struct KlLaws {
     double *joint_shift;                 // (joint_rows)
     double *limit_take, *limit_add;      // (limit_count)
     double *contact_take, *contact_add;  // (contact_count x 9) row-major
-    // For contacts with exact[k], T = 1 and A = inverse[k]^-1 + exact_shift 1: A may be too ill-conditioned to invert.
+    // For contacts with exact[k], T = 1 and A = inverse[k]^-1 + exact_shift 1: A may be too
+    // ill-conditioned to invert.
     bool inverse_given;
     double exact_shift;
-    double *contact_inverse;             // (contact_count x 9)
-    uint8_t *contact_exact;              // (contact_count)
+    double *contact_inverse;  // (contact_count x 9)
+    uint8_t *contact_exact;   // (contact_count)
 } KlLaws;
 
 // Where the systems are factored. Chosen by size unless asked for.
-typedef enum KlFactorization { KL_FACTOR_AUTO = 0, KL_FACTOR_DENSE, KL_FACTOR_SPARSE, KL_FACTOR_BODIES } KlFactorization;
-#define KL_FACTOR_PARAM                                                                                        \
-    {"factorization", "Factorization", "",                                                                     \
-     "Of D + shift: dense, sparse on the graph of constraints, or in body space (six rows a body; explicit "   \
-     "problems have no bodies and are sparse). auto: body space when constraints have many more rows.",        \
-     KL_PARAM_CHOICE, KL_FACTOR_AUTO, 0.0, 3.0, false, "auto|dense|sparse|bodies"}
+typedef enum KlFactorization {
+    KL_FACTOR_AUTO = 0,
+    KL_FACTOR_DENSE,
+    KL_FACTOR_SPARSE,
+    KL_FACTOR_BODIES
+} KlFactorization;
+#define KL_FACTOR_PARAM                                                                            \
+    {                                                                                              \
+        "factorization", "Factorization", "",                                                      \
+            "Of D + shift: dense, sparse on the graph of constraints, or in body space (six rows " \
+            "a body; explicit "                                                                    \
+            "problems have no bodies and are sparse). auto: body space when constraints have "     \
+            "many more rows.",                                                                     \
+            KL_PARAM_CHOICE, KL_FACTOR_AUTO, 0.0, 3.0, false, "auto|dense|sparse|bodies"           \
+    }
 
 typedef struct KlScaled {
     const KlProblem *problem;
     int32_t dim, first_limit, first_contact;  // rows
     int32_t limits, contacts;
-    double unit;            // of x
-    bool symmetric;         // D, to rounding
-    double *scale;          // (dim) p
-    double *report_scale;   // (dim) S of r_nat_rel
-    double *free_velocity;  // (dim) scaled v_f
-    double *lambda;         // (dim) scratch: unscaled
-    double *product;        // (dim) scratch
-    double *residual;       // (dim) scratch
-    double *reply;          // (dim) scratch of the body system
-    bool bodies;            // systems are factored in body space
-    double least_shift;     // smallest proximal term that this factorization bears
-    double report_size;     // |S v_f| of r_nat_rel
-    KlLaws laws;            // of the next factorization
-    KlBlockMatrix delassus; // scaled D
-    KlBlockMatrix system;   // T D + A on the same pattern
+    double unit;             // of x
+    bool symmetric;          // D, to rounding
+    double *scale;           // (dim) p
+    double *report_scale;    // (dim) S of r_nat_rel
+    double *free_velocity;   // (dim) scaled v_f
+    double *lambda;          // (dim) scratch: unscaled
+    double *product;         // (dim) scratch
+    double *residual;        // (dim) scratch
+    double *reply;           // (dim) scratch of the body system
+    bool bodies;             // systems are factored in body space
+    double least_shift;      // smallest proximal term that this factorization bears
+    double report_size;      // |S v_f| of r_nat_rel
+    KlLaws laws;             // of the next factorization
+    KlBlockMatrix delassus;  // scaled D
+    KlBlockMatrix system;    // T D + A on the same pattern
     KlBlockLu *lu;
     KlBodySystem body_system;
     int32_t factorizations;
@@ -64,15 +76,16 @@ typedef struct KlScaled {
     KL_BUFFER(size_t) offsets;
     KL_BUFFER(double) delassus_values;
     KL_BUFFER(double) system_values;
-    KL_BUFFER(double) rows;   // body form: scaled J and J M^-1
+    KL_BUFFER(double) rows;  // body form: scaled J and J M^-1
     KL_BUFFER(int32_t) work;
     KL_BUFFER(uint8_t) flags;
 } KlScaled;
 
 // Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
-KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where);
-// Room for problems up to this capacity. Up to KL_SCALED_DENSE rows whatever couples with whatever; above,
-// the blocks of D and its factor take their room when the first problem comes.
+KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky,
+                         KlFactorization where);
+// Room for problems up to this capacity. Up to KL_SCALED_DENSE rows whatever couples with whatever;
+// above, the blocks of D and its factor take their room when the first problem comes.
 enum { KL_SCALED_DENSE = 400 };
 KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity);
 void kl_scaled_release(KlScaled *s);
@@ -84,7 +97,8 @@ void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity);  // D x
 void kl_scaled_project(const KlScaled *s, double *x);                     // P_K in place
 
 // natural = x - P_K(x - v_hat) (dim); returns its L2 norm. Velocity belongs to x.
-double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural);
+double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity,
+                         double *natural);
 // r_nat_rel of lambda(x) from the scaled natural map.
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural);
 

@@ -1,5 +1,5 @@
-// newton-ncp and admm-ncp-plus solve every public FCLIB problem we hold to r_nat_rel <= 1e-10, W unsymmetric as
-// given.
+// newton-ncp and admm-ncp-plus solve every public FCLIB problem we hold to r_nat_rel <= 1e-10, W
+// unsymmetric as given.
 #include <stdio.h>
 
 #include "judge.h"
@@ -7,9 +7,14 @@
 #include "support.h"
 
 static void converges_on_every_public_problem(const char *solver) {
-    static const char *const names[] = {
-        "Box_Stacks-i0035-31-0", "Capsules-i125-1213", "Confeti-ex13-Fc3D-SBM", "CubeH8",
-        "LMGC_GlobalFrictionContactProblem00046", "OneObject-i100000-316", "Spheres-i099-356-679", "local_problem_test"};
+    static const char *const names[] = {"Box_Stacks-i0035-31-0",
+                                        "Capsules-i125-1213",
+                                        "Confeti-ex13-Fc3D-SBM",
+                                        "CubeH8",
+                                        "LMGC_GlobalFrictionContactProblem00046",
+                                        "OneObject-i100000-316",
+                                        "Spheres-i099-356-679",
+                                        "local_problem_test"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[512];
         ProblemFile file;
@@ -35,7 +40,8 @@ static void admm_plus_converges_on_every_public_problem(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(newton_converges_on_every_public_problem),
-                                       cmocka_unit_test(admm_plus_converges_on_every_public_problem)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(newton_converges_on_every_public_problem),
+        cmocka_unit_test(admm_plus_converges_on_every_public_problem)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-// newton-ncp reaches r_nat_rel <= 1e-10, by the independent judge, where first-order solvers do not.
+// newton-ncp reaches r_nat_rel <= 1e-10, by the independent judge, where first-order solvers do
+// not.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +37,10 @@ static void converges_on_a_slice_of_the_mass_grid(void **state) {
         for (int32_t top = -6; top <= 6; top += 3) {
             for (int32_t pushed = 0; pushed < 2; pushed++) {
                 char what[64];
-                snprintf(what, sizeof what, "boxes 1e%d 1e%d%s", (int)bottom, (int)top, pushed ? " pushed" : "");
-                solve_and_free(family_boxes_fixed(pow(10.0, bottom), pow(10.0, top), 1.01 * pushed), what);
+                snprintf(what, sizeof what, "boxes 1e%d 1e%d%s", (int)bottom, (int)top,
+                         pushed ? " pushed" : "");
+                solve_and_free(family_boxes_fixed(pow(10.0, bottom), pow(10.0, top), 1.01 * pushed),
+                               what);
             }
         }
     }
@@ -45,8 +48,8 @@ static void converges_on_a_slice_of_the_mass_grid(void **state) {
 
 static void converges_on_the_four_bar_of_every_mass_ratio(void **state) {
     (void)state;
-    static const double masses[][4] = {
-        {1, 1, 1, 1}, {1, 1e3, 1, 1}, {1, 1e3, 1, 1e-3}, {1, 1e6, 1, 1e-3}, {1e-6, 1e6, 1, 1}, {1e-6, 1, 1e6, 1e3}};
+    static const double masses[][4] = {{1, 1, 1, 1},      {1, 1e3, 1, 1},    {1, 1e3, 1, 1e-3},
+                                       {1, 1e6, 1, 1e-3}, {1e-6, 1e6, 1, 1}, {1e-6, 1, 1e6, 1e3}};
     static const double pushes[] = {0.0, 0.5, 1.01, 3.0};
     for (int32_t i = 0; i < 6; i++) {
         for (int32_t k = 0; k < 4; k++) {
@@ -63,7 +66,8 @@ static void converges_on_a_wall_and_a_pile(void **state) {
     solve_and_free(family_spheres(3, 3, 1), "spheres");
 }
 
-// Where the contacts stick inside their cones, the solution nearest to 0 is the one in the range of D.
+// Where the contacts stick inside their cones, the solution nearest to 0 is the one in the range of
+// D.
 static void finds_the_reaction_of_least_norm_of_a_resting_box(void **state) {
     (void)state;
     KlProblem *p = family_boxes_fixed(1.0, 1.0, 0.0);
@@ -83,8 +87,8 @@ static double distance(const double *a, const double *b, int32_t count) {
     return sqrt(gap / size);
 }
 
-// ADMM from 0 ends at the reaction of least norm where that lies in K; so does newton-ncp, in the units of
-// lambda and not of the scaled problem: masses 1 and 10, closed loops, stacked bricks.
+// ADMM from 0 ends at the reaction of least norm where that lies in K; so does newton-ncp, in the
+// units of lambda and not of the scaled problem: masses 1 and 10, closed loops, stacked bricks.
 static void agrees_with_admm_where_reactions_are_not_unique(void **state) {
     (void)state;
     static const double mass[4] = {1, 10, 1, 1};
@@ -92,7 +96,8 @@ static void agrees_with_admm_where_reactions_are_not_unique(void **state) {
                              family_boxes_fixed(1.0, 1.0, 1.5)};
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
         KlProblem *p = problems[i];
-        double *ours = malloc((size_t)p->dim * sizeof *ours), *theirs = malloc((size_t)p->dim * sizeof *theirs);
+        double *ours = malloc((size_t)p->dim * sizeof *ours),
+               *theirs = malloc((size_t)p->dim * sizeof *theirs);
         KlSolver *admm;
         KlSolution solution;
         judge_solver("newton-ncp", p, TOLERANCE, "a problem of many reactions", ours);
@@ -126,7 +131,8 @@ static void every_factorization_gives_the_same_reaction(void **state) {
             if (k == 0) {
                 memcpy(first, solution.lambda, sizeof first);
             }
-            assert_near(distance(first, solution.lambda, 18), 0.0, 1e-7);  // a thousand times the tolerance: condition of D
+            assert_near(distance(first, solution.lambda, 18), 0.0,
+                        1e-7);  // a thousand times the tolerance: condition of D
             kl_solver_destroy(solver);
         }
     }
@@ -183,7 +189,8 @@ static void allocates_nothing_once_it_has_seen_the_size(void **state) {
 static void gives_the_same_bits_twice(void **state) {
     (void)state;
     KlProblem *p = family_spheres(3, 3, 2);
-    double *first = malloc((size_t)p->dim * sizeof *first), *second = malloc((size_t)p->dim * sizeof *second);
+    double *first = malloc((size_t)p->dim * sizeof *first),
+           *second = malloc((size_t)p->dim * sizeof *second);
     judge_solver("newton-ncp", p, TOLERANCE, "spheres", first);
     judge_solver("newton-ncp", p, TOLERANCE, "spheres", second);
     assert_memory_equal(first, second, (size_t)p->dim * sizeof *first);

@@ -1,5 +1,6 @@
-// The whole grid of masses 1e-6 .. 1e6 kg of a cube fixed on a cube, at rest and pushed past the friction
-// limit: newton-ncp and admm-ncp-plus reach r_nat_rel <= 1e-10 on each of the 338 problems.
+// The whole grid of masses 1e-6 .. 1e6 kg of a cube fixed on a cube, at rest and pushed past the
+// friction limit: newton-ncp and admm-ncp-plus reach r_nat_rel <= 1e-10 on each of the 338
+// problems.
 #include <math.h>
 #include <stdio.h>
 
