@@ -168,10 +168,6 @@ KlStatus kl_body_system_begin(KlBodySystem *bs, const KlScaled *s, bool cholesky
 
 // ---- the laws, inverted ------------------------------------------------------------------------
 
-static double softness(const KlScaled *s, int32_t row) {
-    return s->scale[row] * s->problem->softening[row] * s->scale[row];
-}
-
 // Inverse with rows brought to one size first: they may be 1 and eta.
 static bool invert_rows(const double a[9], double inverse[9]) {
     double scaled[9], factor[3];
@@ -194,35 +190,17 @@ static bool invert_rows(const double a[9], double inverse[9]) {
     return true;
 }
 
-// (A + S)^-1 = A^-1 (1 + S A^-1)^-1 from the exact A^-1.
-static bool soften_inverse(const double exact[9], const double shift[3], double inverse[9]) {
-    double mixed[9], undone[9];
-    for (int32_t i = 0; i < 9; i++) {
-        mixed[i] = shift[i / 3] * exact[i] + (i % 4 == 0 ? 1.0 : 0.0);
-    }
-    if (!invert_rows(mixed, undone)) {
-        return false;
-    }
-    kl_mat3_mul(exact, undone, inverse);
-    return true;
-}
-
 static bool invert_contact(const KlScaled *s, int32_t k, double *inverse, double *response) {
     const KlLaws *laws = &s->laws;
     const double *take = laws->contact_take + 9 * (size_t)k,
                  *add = laws->contact_add + 9 * (size_t)k;
     int32_t row = s->first_contact + 3 * k;
-    double soft[3] = {softness(s, row), softness(s, row + 1), softness(s, row + 2)}, sum[9];
+    double sum[9];
     if (laws->inverse_given && laws->contact_exact[k]) {
-        for (int32_t i = 0; i < 3; i++) {
-            soft[i] += laws->exact_shift;
-        }
-        if (!soften_inverse(laws->contact_inverse + 9 * (size_t)k, soft, inverse)) {
-            return false;
-        }
+        memcpy(inverse, laws->contact_inverse + 9 * (size_t)k, 9 * sizeof *inverse);
     } else {
         for (int32_t i = 0; i < 9; i++) {
-            sum[i] = add[i] + take[i] * soft[i % 3];
+            sum[i] = add[i] + take[i] * kl_scaled_softness(s, row + i % 3);
         }
         if (!invert_rows(sum, inverse)) {
             return false;
@@ -237,7 +215,7 @@ static bool invert_laws(KlBodySystem *bs, const KlScaled *s) {
         bool limit = i >= s->first_limit;
         double take = limit ? s->laws.limit_take[i - s->first_limit] : 1.0;
         double add = (limit ? s->laws.limit_add[i - s->first_limit] : s->laws.joint_shift[i]) +
-                     take * softness(s, i);
+                     take * kl_scaled_softness(s, i);
         if (!(add > 0.0)) {
             return false;
         }
@@ -335,7 +313,7 @@ bool kl_body_system_factor_shifted(KlBodySystem *bs, const KlScaled *s, double s
     for (int32_t i = 0; i < s->dim; i++) {
         int32_t contact = i - s->first_contact;
         int32_t at = contact < 0 ? i : s->first_contact + 9 * (contact / 3) + 4 * (contact % 3);
-        bs->inverse[at] = 1.0 / (shift + softness(s, i));
+        bs->inverse[at] = 1.0 / (shift + kl_scaled_softness(s, i));
     }
     memcpy(bs->response, bs->inverse,
            ((size_t)s->first_contact + 9 * (size_t)s->contacts) * sizeof *bs->inverse);

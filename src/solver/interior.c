@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "math/vec.h"
 
 // Below this distance to the boundary (relative) rounding decides on which side a point lies.
 static const double BOUNDARY = 1e-15;
@@ -13,6 +14,8 @@ static const double TOLERATED =
 static const double DAMPING = 0.99;  // share of the way to the boundary (Mehrotra)
 static const double PROXIMAL =
     10.0;  // least shifts of the factorization: keeps D regular on its null space
+
+static const int32_t to_cone[3] = {1, 2, 0};  // place of t, o, n in cone coordinates
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
@@ -196,25 +199,70 @@ static void frictionless_law(const double *x, const double *dual, double proxima
     add[8] = dual[0] / x[0] + proximal;
 }
 
-// A = (1 - E) W^2 and A^-1 = W^-2 (1 + E) in rows (t, o, n): the normal row and column carry mu.
+// A = (1 - E) W^2 in rows (t, o, n): the normal row and column carry mu.
 static void contact_law(const double *point, const double *dual, double friction, double proximal,
-                        double take[9], double add[9], double inverse[9]) {
-    static const int32_t to_cone[3] = {1, 2, 0};
-    double b[9], b_inverse[9], mirrored[4] = {point[0], -point[1], -point[2], 1.0 / point[3]};
+                        double take[9], double add[9]) {
+    double b[9];
     square_scaling(point, b);
-    square_scaling(mirrored, b_inverse);
     double t = tangent(dual), share[2] = {t > 0.0 ? dual[1] / t : 0.0, t > 0.0 ? dual[2] / t : 0.0};
     for (int32_t j = 0; j < 3; j++) {
         b[j] -= share[0] * b[3 + j] + share[1] * b[6 + j];
-        b_inverse[3 * j + 1] += b_inverse[3 * j] * share[0];
-        b_inverse[3 * j + 2] += b_inverse[3 * j] * share[1];
     }
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 3; j++) {
             double factor = (i == 2 ? friction : 1.0) * (j == 2 ? friction : 1.0);
             add[3 * i + j] = factor * b[3 * to_cone[i] + to_cone[j]] + (i == j ? proximal : 0.0);
-            inverse[3 * i + j] = b_inverse[3 * to_cone[i] + to_cone[j]] / factor;
             take[3 * i + j] = i == j ? 1.0 : 0.0;
+        }
+    }
+}
+
+// Columns: the eigenvectors of W^2, (1, u), (1, -u), (0, u turned), u along w; their eigenvalues.
+static void scaling_frame(const double *point, double frame[9], double value[3]) {
+    double t = sqrt(point[1] * point[1] + point[2] * point[2]), half = sqrt(0.5);
+    double u[2] = {t > 0.0 ? point[1] / t : 1.0, t > 0.0 ? point[2] / t : 0.0};
+    double columns[9] = {half,  half,        0.0,          half * u[0], -half * u[0],
+                         -u[1], half * u[1], -half * u[1], u[0]};
+    memcpy(frame, columns, sizeof columns);
+    double square = point[3] * point[3], grown = (point[0] + t) * (point[0] + t);
+    value[0] = square * grown;
+    value[1] = square / grown;
+    value[2] = square;
+}
+
+// (A + S)^-1 = T [B + (1 + E) T^T S T]^-1 (1 + E) T^T, B = W^2 diagonal in its frame, T from cone
+// coordinates to rows: nothing small is ever added to something large. shift (t, o, n) is S.
+static void contact_inverse(const double *point, const double *dual, double friction,
+                            const double shift[3], double inverse[9]) {
+    double frame[9], value[3], turned[9], mixed[9], scale[3], undone[9],
+        slide[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double soft[3] = {shift[2] / (friction * friction), shift[0], shift[1]}, t = tangent(dual);
+    slide[1] = t > 0.0 ? dual[1] / t : 0.0;
+    slide[2] = t > 0.0 ? dual[2] / t : 0.0;
+    scaling_frame(point, frame, value);
+    for (int32_t i = 0; i < 9; i++) {
+        turned[i] = slide[i] * soft[i % 3];
+    }
+    kl_mat3_mul(turned, frame, mixed);
+    kl_mat3_transpose(frame, turned);
+    kl_mat3_mul(turned, mixed, undone);
+    for (int32_t i = 0; i < 3; i++) {
+        scale[i] = 1.0 / sqrt(value[i] + fabs(undone[4 * i]));
+    }
+    for (int32_t i = 0; i < 9; i++) {
+        mixed[i] = scale[i / 3] * (undone[i] + (i % 4 == 0 ? value[i / 3] : 0.0)) * scale[i % 3];
+    }
+    (void)kl_mat3_inverse(mixed, undone);
+    for (int32_t i = 0; i < 9; i++) {
+        undone[i] *= scale[i / 3] * scale[i % 3];
+    }
+    kl_mat3_mul(undone, turned, mixed);
+    kl_mat3_mul(frame, mixed, undone);
+    kl_mat3_mul(undone, slide, mixed);
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            double factor = (i == 2 ? friction : 1.0) * (j == 2 ? friction : 1.0);
+            inverse[3 * i + j] = mixed[3 * to_cone[i] + to_cone[j]] / factor;
         }
     }
 }
@@ -224,7 +272,6 @@ static void form_laws(KlInterior *ip, KlScaled *s) {
     for (int32_t i = 0; i < s->first_limit; i++) {
         s->laws.joint_shift[i] = proximal;
     }
-    s->laws.exact_shift = proximal;
     s->laws.inverse_given = true;
     for (int32_t k = 0; k < s->limits; k++) {
         int32_t row = s->first_limit + k;
@@ -242,8 +289,15 @@ static void form_laws(KlInterior *ip, KlScaled *s) {
             continue;
         }
         scale_contact(ip->x + row, ip->s + row, point);
-        contact_law(point, ip->s + row, s->problem->friction[k], proximal, take, add,
-                    s->laws.contact_inverse + 9 * (size_t)k);
+        double friction = s->problem->friction[k], shift[3];
+        contact_law(point, ip->s + row, friction, proximal, take, add);
+        if (s->bodies) {
+            for (int32_t i = 0; i < 3; i++) {
+                shift[i] = proximal + kl_scaled_softness(s, row + i);
+            }
+            contact_inverse(point, ip->s + row, friction, shift,
+                            s->laws.contact_inverse + 9 * (size_t)k);
+        }
     }
 }
 

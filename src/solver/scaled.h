@@ -22,10 +22,9 @@ typedef struct KlLaws {
     double *joint_shift;                 // (joint_rows)
     double *limit_take, *limit_add;      // (limit_count)
     double *contact_take, *contact_add;  // (contact_count x 9) row-major
-    // For contacts with exact[k], T = 1 and A = inverse[k]^-1 + exact_shift 1: A may be too
-    // ill-conditioned to invert.
+    // For contacts with exact[k]: (A + R)^-1, where A is too ill-conditioned to be inverted as
+    // numbers (R: softening).
     bool inverse_given;
-    double exact_shift;
     double *contact_inverse;  // (contact_count x 9)
     uint8_t *contact_exact;   // (contact_count)
 } KlLaws;
@@ -90,6 +89,10 @@ enum { KL_SCALED_DENSE = 400 };
 KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity);
 void kl_scaled_release(KlScaled *s);
 
+// R of a row in scaled units.
+static inline double kl_scaled_softness(const KlScaled *s, int32_t row) {
+    return s->scale[row] * s->problem->softening[row] * s->scale[row];
+}
 void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x);
 void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda);
 void kl_scaled_multiply(KlScaled *s, const double *x, double *product);   // D x
