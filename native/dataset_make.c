@@ -159,7 +159,8 @@ static KlStatus push(Unit *unit) {
 // --- sampling -------------------------------------------------------------------------------------
 
 static bool wanted(Unit *unit, KlCategory category, int64_t step) {
-    int32_t quota = (unit->plan->bucket + unit->plan->units - 1) / unit->plan->units;
+    int64_t bucket = unit->plan->bucket, units = unit->plan->units;
+    int64_t quota = bucket * (unit->number + 1) / units - bucket * unit->number / units;  // sums to the bucket
     return category != KL_CATEGORY_UNCONSTRAINED && unit->taken[category] < quota &&
            step - unit->last[category] >= unit->plan->stride;
 }

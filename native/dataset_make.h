@@ -1,8 +1,8 @@
 // Samples a benchmark set from simulations: units of work that any machine may do in any order.
 //
 // A unit is one scene simulated from one seed. Seed 0 follows a run as written; higher seeds turn and
-// drop free mechanisms and push bodies at random, so that all categories occur. Each unit keeps at most
-// bucket / units problems of each category, every `stride` steps, each with its best known solution.
+// drop free mechanisms and push bodies at random, so that all categories occur. Each unit keeps its share
+// of the bucket of each category, every `stride` steps, each with its best known solution.
 // A unit ends early when 500 steps gave nothing new. A finished unit is one small file, renamed into
 // place: what is killed loses at most the units in work.
 #ifndef KINLOOP_DATASET_MAKE_H

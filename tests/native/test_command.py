@@ -334,6 +334,13 @@ class Sets(Command):
         self.assertTrue(all(bucket["problems"] <= 20 for bucket in info["buckets"]))
         self.assertGreater(len(info["buckets"]), 3)
 
+    def test_the_committed_sample_holds_every_system_and_verifies(self):
+        sample = os.path.join(DATA, "sample.h5")
+        self.assertEqual(self.json("dataset", "verify", sample, "--json")["faults"], [])
+        info = self.json("dataset", "info", sample, "--json")
+        self.assertEqual(len({bucket["id"].split("/")[0] for bucket in info["buckets"]}), 13)
+        self.assertEqual(info["problems"], info["solved"])
+
     def test_conversion_to_fclib_and_back_keeps_the_problem(self):
         ours, theirs, again = self.path("a.h5"), self.path("b.hdf5"), self.path("c.h5")
         self.ok("dataset", "make", "-o", ours, *self.RECIPE)
