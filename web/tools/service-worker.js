@@ -27,6 +27,8 @@ self.addEventListener('activate', (event) => {
 self.addEventListener('fetch', (event) => {
     if (event.request.method !== 'GET') return;
     event.respondWith(
-        caches.match(event.request, { ignoreSearch: true, ignoreVary: true }).then((kept) => kept ?? fetch(event.request)),
+        caches
+            .match(event.request, { ignoreSearch: true, ignoreVary: true })
+            .then((kept) => kept ?? fetch(event.request)),
     );
 });

@@ -2,12 +2,46 @@
 
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
-import { galleryIndex, type SceneEntry } from '../state/gallery';
-import { experiment, open } from '../state/session';
+import { galleryIndex, type SceneEntry, sceneSource } from '../state/gallery';
+import { experiment, open, tables, toolClient } from '../state/session';
+import type { KlStage } from '../views3d/stage';
 import { dialog, KlDialog } from './dialogs';
 import { chooseFiles } from './own-input';
 
 const entries = signal<SceneEntry[]>([]);
+const pictures = signal<ReadonlyMap<string, string>>(new Map());
+let drawing = false;
+
+/** Draws what is missing, one scene after another, while the gallery is open. */
+async function drawPictures(): Promise<void> {
+    if (drawing) return;
+    drawing = true;
+    for (const entry of entries.value) {
+        if (dialog.value !== 'gallery') break;
+        if (pictures.value.has(entry.id)) continue;
+        const stage = document.querySelector<KlStage>('kl-stage');
+        try {
+            const { source } = await sceneSource({ kind: 'gallery', id: entry.id }, []);
+            const driver = { id: tables.value!.solvers[0].id, preset: '', params: {} };
+            const { scene } = await toolClient().request('load', {
+                source,
+                run: 0,
+                driver,
+                observer: null,
+                memory: 1 << 20,
+            });
+            const url = stage?.thumbnail(scene, source.text) ?? '';
+            if (url) pictures.value = new Map(pictures.value).set(entry.id, url);
+        } catch {
+            // A scene that does not load has no picture; opening it says why.
+        }
+    }
+    drawing = false;
+}
+
+function plural(count: number, one: string, many: string): string {
+    return `${count} ${count === 1 ? one : many}`;
+}
 
 export class KlGallery extends KlDialog {
     readonly name = 'gallery';
@@ -16,6 +50,7 @@ export class KlGallery extends KlDialog {
     protected override opening(): void {
         void galleryIndex().then((list) => {
             entries.value = list;
+            void drawPictures();
         });
     }
 
@@ -34,14 +69,16 @@ export class KlGallery extends KlDialog {
 
     private card(entry: SceneEntry) {
         const current = experiment.value.scene;
+        const picture = pictures.value.get(entry.id);
         const here = current.kind === 'gallery' && current.id === entry.id;
         return html`<li class=${here ? 'here' : ''}>
+            ${picture ? html`<img src=${picture} width="240" height="135" alt="" />` : html`<span class="no-picture"></span>`}
             <h3>
                 ${entry.title}
                 ${entry.surrogate ? html`<span class="tag" title="Built here in place of a robot that is not public">surrogate</span>` : null}
             </h3>
             <p>${entry.text}</p>
-            <p class="quiet">${entry.bodies > 0 ? `${entry.bodies} bodies, ${entry.joints} joints` : null}</p>
+            <p class="quiet">${plural(entry.bodies, 'body', 'bodies')}, ${plural(entry.joints, 'joint', 'joints')}</p>
             <div class="runs">
                 ${(entry.runs.length > 0 ? entry.runs : [{ id: '', title: 'Open', text: '' }]).map(
                     (

@@ -60,6 +60,7 @@ export interface Inspection {
     trace: Float64Array; // (x 6)
     problem: ProblemInfo | null;
     solution: SolutionInfo | null;
+    lambda: Float64Array;
 }
 
 export interface Resolved {

@@ -338,6 +338,7 @@ export class Runner {
         page.setTrace(true, natural);
         if (step > 0) await this.replayPolitely(page, step, generation);
         this.inspected = step;
+        const dim = step > 0 ? (page.problem(false).dim as number) : 0;
         const columns = this.tables.record.length;
         const row = page.recordCount() > 0 ? page.record(columns).slice(-columns) : new Float64Array(columns);
         return {
@@ -348,8 +349,8 @@ export class Runner {
             row: step > 0 ? row : new Float64Array(columns).fill(Number.NaN),
             trace: step > 0 ? page.trace() : new Float64Array(0),
             problem: step > 0 ? (page.problem(condition) as Inspection['problem']) : null,
-            solution:
-                step > 0 && page.problem(false).dim > 0 ? (page.solution() as Inspection['solution']) : null,
+            solution: dim > 0 ? (page.solution() as Inspection['solution']) : null,
+            lambda: dim > 0 ? page.lambda(dim) : new Float64Array(0),
         };
     }
 

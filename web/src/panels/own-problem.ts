@@ -82,11 +82,7 @@ export class KlOwnProblem extends KlElement {
                     await toolClient().request('resolve', { solver: withPreset(lane.choice), natural: true }),
                 );
                 results.value = { of: own, list: [...list] };
-                stepCurves.value = list.map((r) => ({
-                    solver: r.solver,
-                    trace: r.trace,
-                    solution: r.solution,
-                }));
+                stepCurves.value = [...list];
             }
         } catch (error) {
             say(

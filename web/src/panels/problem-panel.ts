@@ -8,6 +8,7 @@ import type { Matrix } from '../core/protocol';
 import type { ConditionInfo, ProblemInfo } from '../core/types';
 import { compareBy, explaining, inspection, stepCurves } from '../state/explain';
 import { cursor, experiment, focused, styles } from '../state/session';
+import './contact-figure';
 import './matrix-picture';
 import './own-problem';
 
@@ -46,6 +47,7 @@ export class KlProblemPanel extends KlElement {
                   </div>`
             }
             ${this.endings()}
+            ${detail.value?.step === seen.step && detail.value.matrix ? html`<kl-contact-figure .matrix=${detail.value.matrix} .problem=${problem}></kl-contact-figure>` : null}
         `;
     }
 
@@ -89,10 +91,12 @@ export class KlProblemPanel extends KlElement {
         const lane = focused.value;
         if (!lane) return;
         try {
-            await lane.client.request('inspect', { step, natural: true, condition: false });
+            const seen = await lane.client.request('inspect', { step, natural: false, condition: false });
             const problem = await lane.client.request('condition', null);
             const matrix = problem.dim > 0 ? await lane.client.request('matrix', null) : null;
-            detail.value = { step, condition: problem.condition ?? null, matrix, error: '' };
+            // The reaction of the run itself: other solvers may have solved the problem meanwhile.
+            const own = matrix && { ...matrix, lambda: seen.lambda };
+            detail.value = { step, condition: problem.condition ?? null, matrix: own, error: '' };
         } catch (error) {
             detail.value = {
                 step,

@@ -10,6 +10,7 @@ export interface StepCurve {
     solver: string;
     trace: Float64Array; // (x 6) iteration, r_p, r_d, r_c, r_nat_rel, penalty
     solution: SolutionInfo | null;
+    lambda: Float64Array;
 }
 
 /** 'same': one problem for all, solved from nothing. 'own': each lane's own problem, as it was solved. */
@@ -75,11 +76,11 @@ async function ownCurves(step: number, first: Lane, seen: Inspection): Promise<S
         others.map(async (lane) => {
             const own = await lane.client.request('inspect', { step, natural: true, condition: false });
             keepFrame(lane, own);
-            return { solver: lane.choice.id, trace: own.trace, solution: own.solution };
+            return { solver: lane.choice.id, trace: own.trace, solution: own.solution, lambda: own.lambda };
         }),
     );
     return [
-        { solver: first.choice.id, trace: seen.trace, solution: seen.solution },
+        { solver: first.choice.id, trace: seen.trace, solution: seen.solution, lambda: seen.lambda },
         ...results.flatMap((r) => (r.status === 'fulfilled' ? [r.value] : [])),
     ];
 }
@@ -89,7 +90,7 @@ async function sameProblem(lane: Lane, seen: Inspection): Promise<StepCurve[]> {
     const curves: StepCurve[] = [];
     for (const choice of lanes.value.map((l) => l.choice)) {
         const result = await lane.client.request('resolve', { solver: withPreset(choice), natural: true });
-        curves.push({ solver: result.solver, trace: result.trace, solution: result.solution });
+        curves.push(result);
     }
     return curves;
 }

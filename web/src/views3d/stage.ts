@@ -5,6 +5,7 @@ import { html } from 'lit';
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { KlElement } from '../app/element';
+import type { SceneInfo } from '../core/types';
 import type { Lane } from '../state/lane';
 import { grab, pull, release } from '../state/pull';
 import {
@@ -366,6 +367,37 @@ export class KlStage extends KlElement {
         if (!this.renderer) return null;
         this.drawNow();
         return new Promise((done) => this.renderer!.domElement.toBlob(done));
+    }
+
+    /** A small picture of a scene at its start, drawn with the same means as the views. */
+    thumbnail(info: SceneInfo, document: string): string {
+        const renderer = this.renderer;
+        if (!renderer || this.lost) return '';
+        const [width, height] = [240, 135];
+        const content = new LaneScene(info, dark.value ? DARK : LIGHT, '#8a929c');
+        const pose = Float64Array.from(info.bodies.flatMap((b) => b.pose));
+        const frame = { step: 0, hash: 0n, fields: new Map([['pose', { columns: 7, values: pose }]]) };
+        content.update(frame, viewOptions.value, 0, null);
+        const camera = new THREE.PerspectiveCamera(
+            38,
+            width / height,
+            0.02 * content.radius,
+            120 * content.radius,
+        );
+        camera.up.set(0, 0, 1);
+        camera.position
+            .copy(content.center)
+            .add(sceneDirection(document).multiplyScalar(3.4 * content.radius));
+        camera.lookAt(content.center);
+        renderer.setPixelRatio(1);
+        renderer.setSize(width, height, false);
+        renderer.setViewport(0, 0, width, height);
+        renderer.setScissor(0, 0, width, height);
+        renderer.render(content.scene, camera);
+        const url = renderer.domElement.toDataURL('image/webp', 0.85);
+        content.dispose();
+        this.drawNow();
+        return url;
     }
 
     /** The canvas, for recording. */

@@ -53,12 +53,16 @@ export async function openPage(browser, url, options = {}) {
 export async function filled(page, timeout = 60_000) {
     const full = () =>
         window.kinloop?.lanes.length > 0 &&
-        window.kinloop.lanes.every((l) => l.state !== 'loading' && l.state !== 'running' && l.state !== 'paused');
+        window.kinloop.lanes.every(
+            (l) => l.state !== 'loading' && l.state !== 'running' && l.state !== 'paused',
+        );
     try {
         await page.waitForFunction(full, undefined, { timeout });
     } catch (error) {
         const lanes = await page.evaluate(() => JSON.stringify(window.kinloop?.lanes));
-        throw new Error(`the buffers do not fill: ${lanes}; ${await page.locator('body').innerText()}`, { cause: error });
+        throw new Error(`the buffers do not fill: ${lanes}; ${await page.locator('body').textContent()}`, {
+            cause: error,
+        });
     }
 }
 

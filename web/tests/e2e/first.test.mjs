@@ -66,7 +66,7 @@ test('play, pause, step, scrub and reset move through the buffer', async () => {
     await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 123), undefined, {
         timeout: 20_000,
     });
-    assert.match(await page.locator('kl-status-bar').innerText(), /step 123/);
+    assert.match(await page.locator('kl-status-bar').textContent(), /step 123/);
     assert.deepEqual(errors, []);
     await context.close();
 });
