@@ -134,5 +134,8 @@ export function followAddress(): void {
             if (fragment.length < 8000) history.replaceState(null, '', fragment);
         }, 800);
     });
-    addEventListener('hashchange', () => void openFragment(location.hash));
+    addEventListener('hashchange', (event) => {
+        clearTimeout(timer); // else the old experiment would overwrite the new address
+        void openFragment(new URL(event.newURL).hash);
+    });
 }

@@ -2,6 +2,7 @@
 // when something has changed.
 import { effect } from '@preact/signals-core';
 import { html } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { KlElement } from '../app/element';
@@ -32,7 +33,7 @@ interface View {
     content: LaneScene;
     camera: THREE.PerspectiveCamera;
     controls: OrbitControls;
-    shown: string; // key of what is drawn
+    listeners: AbortController;
 }
 
 export class KlStage extends KlElement {
@@ -47,7 +48,11 @@ export class KlStage extends KlElement {
     private observer: ResizeObserver | null = null;
 
     override render() {
-        const cells = lanes.value.map((lane, i) => this.cell(lane, i));
+        const cells = repeat(
+            lanes.value,
+            (lane) => lane,
+            (lane, i) => this.cell(lane, i),
+        );
         return html`
             <canvas class="stage-canvas" aria-hidden="true"></canvas>
             ${
@@ -57,7 +62,7 @@ export class KlStage extends KlElement {
                   </p>`
                     : null
             }
-            <div class="cells cells-${cells.length}">${cells}</div>
+            <div class="cells cells-${lanes.value.length}">${cells}</div>
             <p class="visually-hidden" aria-live="polite">${this.summary()}</p>
         `;
     }
@@ -200,11 +205,16 @@ export class KlStage extends KlElement {
         if (cameraState.value) place(camera, controls, cameraState.value, this.followed);
         else if (other) place(camera, controls, cameraOf(other, this.followed), this.followed);
         else this.frameScene(camera, controls, content);
-        const view: View = { lane, cell, content, camera, controls, shown: '' };
+        const listeners = new AbortController();
+        const { signal } = listeners;
+        const view: View = { lane, cell, content, camera, controls, listeners };
         controls.addEventListener('change', () => this.cameraMoved(view));
-        cell.addEventListener('click', (event) => this.pick(view, event));
-        cell.addEventListener('pointerdown', (event) => this.beginPull(view, event), { capture: true });
-        cell.addEventListener('dblclick', () => this.resetCamera());
+        cell.addEventListener('click', (event) => this.pick(view, event), { signal });
+        cell.addEventListener('pointerdown', (event) => this.beginPull(view, event), {
+            capture: true,
+            signal,
+        });
+        cell.addEventListener('dblclick', () => this.resetCamera(), { signal });
         this.views.push(view);
     }
 
@@ -426,6 +436,7 @@ export class KlStage extends KlElement {
     }
 
     private dropView(view: View): void {
+        view.listeners.abort();
         view.controls.dispose();
         view.content.dispose();
     }
