@@ -4,7 +4,19 @@ import { KlElement } from '../app/element';
 import { number } from '../app/format';
 import type { Json } from '../state/experiment';
 import { applyEdits, readPath } from '../state/experiment';
-import { change, documentText, edit, experiment, runIndex, scene, selection } from '../state/session';
+import { say } from '../state/messages';
+import {
+    change,
+    cursor,
+    documentText,
+    dt,
+    edit,
+    experiment,
+    runIndex,
+    scene,
+    selection,
+} from '../state/session';
+import { extent } from '../views3d/geometry';
 import { numberField } from './field';
 
 interface Setting {
@@ -127,6 +139,10 @@ export class KlScenePanel extends KlElement {
             )}
             ${this.selected()}
             <h3>Bodies</h3>
+            <p>
+                <button @click=${() => this.add('box')}>Add a box</button>
+                <button @click=${() => this.add('sphere')}>Add a sphere</button>
+            </p>
             <ul class="list">
                 ${info.bodies.map(
                     (b, i) => html`<li>
@@ -221,25 +237,82 @@ export class KlScenePanel extends KlElement {
                 set: (v) => edit(path('mass'), v),
                 reset: () => undo(path('mass')),
             })}
+            ${['x', 'y', 'z'].map((axis, i) =>
+                numberField({
+                    label: `Start ${axis}`,
+                    value: body.pose[i],
+                    unit: 'm',
+                    text: 'Start position of the centre of mass. Joints must still close.',
+                    min: null,
+                    max: null,
+                    log: false,
+                    int: false,
+                    changed: changed(path('position')),
+                    set: (v) => edit(path('position'), body.pose.slice(0, 3).with(i, v)),
+                    reset: () => undo(path('position')),
+                }),
+            )}
             ${(Array.isArray(geoms) ? geoms : []).map((_, g) => {
-                const at = path(`geoms.${g}.friction`);
                 const geom = scene.value!.geoms.filter((x) => x.body === picked.index)[g];
                 return geom
-                    ? numberField({
-                          label: `Friction μ of ${geom.name}`,
-                          value: geom.friction,
-                          unit: '',
-                          text: 'A pair takes the geometric mean.',
-                          min: 0,
-                          max: 2,
-                          log: false,
-                          int: false,
-                          changed: changed(at),
-                          set: (v) => edit(at, v),
-                          reset: () => undo(at),
+                    ? (['friction', 'restitution'] as const).map((what) => {
+                          const at = path(`geoms.${g}.${what}`);
+                          return numberField({
+                              label: `${what === 'friction' ? 'Friction μ' : 'Restitution ε'} of ${geom.name}`,
+                              value: geom[what],
+                              unit: '',
+                              text:
+                                  what === 'friction'
+                                      ? 'A pair takes the geometric mean.'
+                                      : 'A pair takes the larger of the two.',
+                              min: 0,
+                              max: what === 'friction' ? 2 : 1,
+                              log: false,
+                              int: false,
+                              changed: changed(at),
+                              set: (v) => edit(at, v),
+                              reset: () => undo(at),
+                          });
                       })
                     : null;
-            })}`;
+            })}
+            <p><button @click=${() => this.push(body.name, body.mass)}>Push it at ${number(cursor.value * dt.value)} s</button></p>`;
+    }
+
+    /** A sideways push of three weights for a tenth of a second, from the time shown. */
+    private push(name: string, mass: number): void {
+        const document = JSON.parse(documentText.value) as Json;
+        const run = readPath(document, `runs.${runIndex.value}`);
+        const path = run === undefined ? 'events' : `runs.${runIndex.value}.events`;
+        const events = readPath(document, path) ?? readPath(document, 'events') ?? [];
+        const start = Number((cursor.value * dt.value).toPrecision(9));
+        const event = {
+            body: name,
+            start,
+            end: Number((start + 0.1).toPrecision(9)),
+            force: [0, Number((3 * mass * 9.81).toPrecision(4)), 0],
+        };
+        edit(path, [...(events as Json[]), event]);
+    }
+
+    /** A new body above all others. */
+    private add(type: 'box' | 'sphere'): void {
+        const document = JSON.parse(documentText.value) as Json;
+        const bodies = readPath(document, 'bodies');
+        if (!Array.isArray(bodies)) {
+            say('warning', 'This document takes its bodies from another; they cannot be added to here.');
+            return;
+        }
+        const { center, radius } = extent(scene.value!);
+        const size = Number((0.35 * radius).toPrecision(2));
+        const name = `added-${type}-${bodies.length + 1}`;
+        const z = Number((center.z + 1.2 * radius + size).toPrecision(3));
+        edit(`bodies.${bodies.length}`, {
+            name,
+            mass: 1,
+            position: [Number(center.x.toPrecision(3)), Number(center.y.toPrecision(3)), z],
+            geoms: [{ name: `${name}-shape`, type, size: type === 'box' ? [size, size, size] : [size / 2] }],
+        });
     }
 }
 

@@ -130,6 +130,30 @@ test('an edit runs again, undo and redo bring back the states', async () => {
     await context.close();
 });
 
+test('a box can be added and pushed', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=0.1&t=0.02`,
+    );
+    await filled(page);
+    await seek(page, 20);
+    await page.getByRole('tab', { name: 'Scene' }).click();
+    await page.getByRole('button', { name: 'Add a box' }).click();
+    await page.waitForFunction(() => window.kinloop.field(0, 'pose').length === 14, undefined, {
+        timeout: 30_000,
+    });
+    await page.locator('kl-scene-panel .list button', { hasText: 'added-box' }).click();
+    await page.getByRole('button', { name: 'Push it at' }).click();
+    await page.waitForFunction(() => window.kinloop.experiment.edits.length === 2);
+    await page.waitForTimeout(700);
+    await filled(page);
+    await seek(page, 90);
+    const speed = await page.evaluate(() => window.kinloop.field(0, 'twist')[7]);
+    assert.ok(Math.abs(speed - 3 * 9.81 * 0.07) < 0.05, `${speed} m/s along y after 0.07 s of 3 weights`);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
 test('a solver parameter can be set and reset', async () => {
     const { page, context, errors } = await openPage(
         browser,
@@ -216,6 +240,11 @@ test('the benchmark fills table and profile, and can be cancelled', async () => 
     );
     await page.waitForTimeout(1000);
     await page.screenshot({ path: resolve(shots, 'benchmark.png') });
+    await page.getByRole('spinbutton', { name: 'steps per run' }).fill('20000');
+    await page.getByRole('spinbutton', { name: 'steps per run' }).press('Tab');
+    await page.locator('.bench-run').click();
+    await page.locator('.bench-cancel').click();
+    await page.locator('.bench-run').waitFor({ timeout: 5000 });
     assert.deepEqual(errors, []);
     await context.close();
 });

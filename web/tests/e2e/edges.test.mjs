@@ -1,5 +1,6 @@
 // Own files, exports, embedding, accessibility, small screens, failures, offline.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -314,6 +315,25 @@ test('after the first visit it works without a network', async () => {
     await page.goto(`${server.url}#v=1&scene=nunchaku&s=admm-ncp-fp&pre=ht&T=0.05&t=0.01`);
     await filled(page);
     assert.equal(await page.evaluate(() => window.kinloop.scene), 'nunchaku');
+    await context.close();
+});
+
+const command = resolve(root, 'build/native/kinloop');
+test('the command gives the same state for the same link', {
+    skip: !existsSync(command) && 'the command is not built',
+}, async () => {
+    const link =
+        '#v=1&scene=box_on_plane@1&pre=ht&s=pgs-ccp,admm-ncp-fp&T=0.2&t=0.2&set=bodies.0.mass:2&p=pgs-ccp.tolerance:1e-8';
+    const { page, context, errors } = await openPage(browser, server.url + link);
+    await filled(page);
+    await seek(page, 200);
+    const seen = await page.evaluate(() => window.kinloop.lanes.map((l) => `${l.solver} ${l.hash}`));
+    const told = execFileSync(command, ['run', link, '--hash', '--progress', 'none'], {
+        encoding: 'utf8',
+        cwd: root,
+    });
+    assert.deepEqual(told.trim().split('\n'), seen);
+    assert.deepEqual(errors, []);
     await context.close();
 });
 
