@@ -5,7 +5,7 @@ Every number on that page is computed here from what `kinloop run`, `solve`, `he
 CSV; none is typed in. Results are kept in build/reproduce/ under the command and the program that gave them, so that
 a second call measures only what is new. Standard library only.
 
-    scripts/reproduce.py                 all claims, docs/reproduction.md
+    scripts/reproduce.py                 all claims, written into docs/reproduction.md below its mark
     scripts/reproduce.py --only N1,N2    these alone, on the terminal
     scripts/reproduce.py --quick         the cheap ones; exit 1 when a verdict is not the page's
 """
@@ -158,10 +158,6 @@ def number(text):
 
 # --- the page -------------------------------------------------------------------------------------
 
-def cell(text):
-    return text.replace('|', '\\|').replace('\n', ' ')
-
-
 def test_claim(kit, claim):
     kit.used = []
     measured, verdict = claim.test(kit)
@@ -173,16 +169,24 @@ def summary(results):
     return ', '.join(f'{counts[word]} {word}' for word in VERDICTS.values()) + f', {len(results)} in all'
 
 
+MARK = '<!-- from here on written by scripts/reproduce.py (make reproduce); do not edit -->'
+
+
+def page_head():
+    """What people have written above the mark."""
+    text = PAGE.read_text() if PAGE.exists() else '# The report\'s experiments\n'
+    return text.split(MARK)[0].rstrip() + '\n'
+
+
 def page_text(kit, results, intro):
-    lines = ['# The report\'s claims, put to the test', '',
-             '<!-- written by scripts/reproduce.py (make reproduce); do not edit -->', '', intro.strip(), '',
+    lines = [page_head(), MARK, '', '## The report\'s claims, put to the test', '', intro.strip(), '',
              f'**{summary(results)}.** Measured with {kit.version()}.', '']
     section = None
     for r in results:
         claim = r['claim']
         if claim.section != section:
             section = claim.section
-            lines += [f'## {section}', '']
+            lines += [f'### {section}', '']
         lines += [f'**{claim.id}. {claim.statement}** — *{r["verdict"]}*', '',
                   f'- how: {claim.how}', f'- measured: {r["measured"]}']
         lines += [f'- `{command}`' for command in r['commands']]
