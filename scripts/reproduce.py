@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Puts the claims of the report's experiments and discussion to the test, and writes docs/reproduction.md.
+"""Puts the claims of the report's experiments and discussion to the test, and writes docs/claims.md.
 
 Every number on that page is computed here from what `kinloop run`, `solve`, `heatmap` and `check` print as JSON or
 CSV; none is typed in. Results are kept in build/reproduce/ under the command and the program that gave them, so that
 a second call measures only what is new. Standard library only.
 
-    scripts/reproduce.py                 all claims, written into docs/reproduction.md below its mark
+    scripts/reproduce.py                 all claims, written into docs/claims.md
     scripts/reproduce.py --only N1,N2    these alone, on the terminal
     scripts/reproduce.py --quick         the cheap ones; exit 1 when a verdict is not the page's
+    scripts/reproduce.py --cached        the page of what has been measured so far
 """
 import argparse
 import csv
@@ -22,18 +23,24 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / 'docs' / 'reproduction.md'
+PAGE = ROOT / 'docs' / 'claims.md'
 VERDICTS = {True: 'confirmed', False: 'not confirmed', None: "can't be tested"}
+MISSING = 'not measured yet'
 
 
 class Failed(Exception):
     """kinloop ended with an error: the claim has no verdict, and the script exits 1."""
 
 
+class NotMeasured(Exception):
+    """A result that --cached does not find."""
+
+
 class Kinloop:
     """Runs the command and keeps what it gave."""
 
-    def __init__(self, program, cache, verbose):
+    def __init__(self, program, cache, verbose, cached=False):
+        self.cached = cached
         self.program = pathlib.Path(program).resolve()
         self.cache = cache
         self.verbose = verbose
@@ -53,6 +60,8 @@ class Kinloop:
         """Standard output of kinloop to `target`, once."""
         if target.exists():
             return
+        if self.cached:
+            raise NotMeasured()
         start = time.monotonic()
         if self.verbose:
             print('  kinloop', shlex.join(arguments), file=sys.stderr, flush=True)
@@ -131,9 +140,8 @@ class Kinloop:
             return [{k: number(v) for k, v in row.items()} for row in csv.DictReader(file)]
 
     def version(self):
-        target = self._place(['--version'], '.txt')
-        self._call(['--version'], target)
-        return target.read_text().strip().splitlines()[0]
+        done = subprocess.run([self.program, '--version'], stdout=subprocess.PIPE, check=True, text=True)
+        return done.stdout.strip().splitlines()[0]
 
 
 class Series:
@@ -160,13 +168,17 @@ def number(text):
 
 def test_claim(kit, claim):
     kit.used = []
-    measured, verdict = claim.test(kit)
-    return {'claim': claim, 'measured': measured, 'verdict': VERDICTS[verdict], 'commands': list(kit.used)}
+    try:
+        measured, verdict = claim.test(kit)
+        word = VERDICTS[verdict]
+    except NotMeasured:
+        measured, word = '`make reproduce` measures it', MISSING
+    return {'claim': claim, 'measured': measured, 'verdict': word, 'commands': list(kit.used)}
 
 
 def summary(results):
-    counts = {word: sum(r['verdict'] == word for r in results) for word in VERDICTS.values()}
-    return ', '.join(f'{counts[word]} {word}' for word in VERDICTS.values()) + f', {len(results)} in all'
+    counts = {word: sum(r['verdict'] == word for r in results) for word in (*VERDICTS.values(), MISSING)}
+    return ', '.join(f'{n} {word}' for word, n in counts.items() if n) + f', {len(results)} in all'
 
 
 MARK = '<!-- from here on written by scripts/reproduce.py (make reproduce); do not edit -->'
@@ -174,19 +186,19 @@ MARK = '<!-- from here on written by scripts/reproduce.py (make reproduce); do n
 
 def page_head():
     """What people have written above the mark."""
-    text = PAGE.read_text() if PAGE.exists() else '# The report\'s experiments\n'
+    text = PAGE.read_text() if PAGE.exists() else '# The report\'s claims, put to the test\n'
     return text.split(MARK)[0].rstrip() + '\n'
 
 
 def page_text(kit, results, intro):
-    lines = [page_head(), MARK, '', '## The report\'s claims, put to the test', '', intro.strip(), '',
-             f'**{summary(results)}.** Measured with {kit.version()}.', '']
+    lines = [page_head(), MARK, '', intro.strip(), '',
+             f'**{summary(results)}.** Measured with {kit.version()}, program {kit.build} (SHA-256).', '']
     section = None
     for r in results:
         claim = r['claim']
         if claim.section != section:
             section = claim.section
-            lines += [f'### {section}', '']
+            lines += [f'## {section}', '']
         lines += [f'**{claim.id}. {claim.statement}** — *{r["verdict"]}*', '',
                   f'- how: {claim.how}', f'- measured: {r["measured"]}']
         lines += [f'- `{command}`' for command in r['commands']]
@@ -214,11 +226,12 @@ def main():
     parser.add_argument('--only', help='ids parted by commas; prints, writes no page')
     parser.add_argument('--quick', action='store_true', help='the cheap claims, compared with the page')
     parser.add_argument('--quiet', action='store_true')
+    parser.add_argument('--cached', action='store_true', help='measure nothing anew: claims without results say so')
     options = parser.parse_args()
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(ROOT / 'scripts'))
     import report_claims
-    kit = Kinloop(options.program, pathlib.Path(options.cache), not options.quiet)
+    kit = Kinloop(options.program, pathlib.Path(options.cache), not options.quiet, options.cached)
     chosen = [c for c in report_claims.CLAIMS if (not options.quick or c.quick)
               and (not options.only or c.id in options.only.split(','))]
     results = []
