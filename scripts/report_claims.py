@@ -1044,13 +1044,13 @@ def d11(kit):
     return f'largest difference over the mean normal: {listed(d)}', min(d.values()) > 0.01
 
 
-@claim('D12', TALK, 'ADMM-NCP is the best solver overall.', 'Share of best in r_nat, mean over the six systems\' curated problems.')
+@claim('D12', TALK, 'ADMM-NCP is the best solver overall.', 'Share of best in r_nat, mean over the systems\' curated problems.')
 def d12(kit):
     shares = {n: [] for n in ALL}
     for problems in suite(kit).values():
         best = best_shares(problems, 'r_nat')
-        for n in ALL:
-            shares[n].append(best.get(n, 0.0))
+        for n in set(ALL) & set(best):
+            shares[n].append(best[n])
     mean = {n: statistics.mean(v) for n, v in shares.items()}
     return f'mean share of best: {listed(mean)}', winner(mean) == ADMM
 
@@ -1083,11 +1083,11 @@ def d16(kit):
     return f'{show(a)} m softened, {show(b)} m hard', a > 1e-2 or a > 10.0 * b
 
 
-@claim('D17', TALK, 'RAISIM-DS-ES has the highest raw throughput.', 'Shortest time per solve on most of the six systems\' curated problems (this machine, this program; sums).')
+@claim('D17', TALK, 'RAISIM-DS-ES has the highest raw throughput.', 'Shortest time on most systems\' curated problems, box on plane apart, where it does not run (this machine, this program; sums).')
 def d17(kit):
-    total = {s: {n: sum(p[n]['time_s'] for p in problems) for n in ALL if n in problems[0]} for s, problems in suite(kit).items()}
+    total = {s: {n: sum(p[n]['time_s'] for p in problems) for n in ALL if n in problems[0]} for s, problems in suite(kit).items() if ES in problems[0]}
     fastest = {s: winner(t, False) for s, t in total.items()}
-    return ', '.join(f'{s}: `{n}` {show(total[s][n])} s' for s, n in fastest.items()), sum(n == ES for n in fastest.values()) > 3
+    return ', '.join(f'{s}: `{n}` {show(total[s][n])} s' for s, n in fastest.items()), sum(n == ES for n in fastest.values()) > len(fastest) / 2
 
 
 @claim('D18', TALK, 'PGS-NCP is the least performing solver of the set.', 'Mean over the systems of the geometric-mean r_nat: the largest.')
