@@ -259,6 +259,6 @@ const CliCommand cmd_bench = {
                  "exits 3 when a case has become more than a tenth slower"},
     .min_operands = 0,
     .max_operands = 100000,
-    .complete = "file",
+    .complete = "quick|primitives|systems|file",
     .run = run,
 };

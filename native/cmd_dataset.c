@@ -532,6 +532,6 @@ const CliCommand cmd_dataset = {
                  "the same bytes from eight processes"},
     .min_operands = 1,
     .max_operands = 100001,
-    .complete = "file",
+    .complete = "make|info|merge|verify|convert|file",
     .run = run,
 };
