@@ -68,7 +68,7 @@ npm: wasm web/node_modules/.package-lock.json
 
 docs:
 	@command -v doxygen >/dev/null || scripts/setup.sh docs
-	@mkdir -p build && doxygen docs/Doxyfile && echo build/docs/index.html
+	@rm -rf build/docs && mkdir -p build && doxygen docs/Doxyfile && echo build/docs/index.html
 
 run: native fast web compare serve
 
