@@ -76,7 +76,7 @@ compare:
 	@scripts/compare.sh
 
 serve:
-	@cd web && npm run --silent preview -- --host localhost --port $(PORT) --strictPort
+	@build/native/kinloop serve --dir web/dist --port $(PORT)
 
 test: build/.setup-test
 	@scripts/test.sh
