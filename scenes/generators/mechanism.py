@@ -53,6 +53,23 @@ def perpendicular(axis):
     return unit(sub(e, scale(dot(e, axis), axis)))
 
 
+def turned(rotation, a):
+    return tuple(dot(row, a) for row in rotation)
+
+
+def turned_row(row, rotation):
+    """A row of the product with `rotation` from the right."""
+    return tuple(sum(row[k] * rotation[k][j] for k in range(3)) for j in range(3))
+
+
+def rotation_about(axis, angle):
+    c, s = math.cos(angle), math.sin(angle)
+    x, y, z = axis
+    skew = ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0))
+    return tuple(tuple((c if i == j else 0.0) + (1.0 - c) * axis[i] * axis[j] + s * skew[i][j] for j in range(3))
+                 for i in range(3))
+
+
 def turn_to(direction):
     """Unit quaternion (w, x, y, z) that turns z to `direction`."""
     z = unit(direction)
@@ -99,6 +116,7 @@ class Mechanism:
         self.runs, self.solvers, self.camera = [], [], None
         self.preset = "high-precision"
         self.integral = 1.0  # [1/s] ki / kp
+        self.period, self.samples = 4.0, 40  # of the references [s]
 
     # ------------------------------------------------------------------ bodies
     def body(self, name, mass, centre, inertia):
@@ -228,6 +246,22 @@ class Mechanism:
     def run(self, identity, title, duration, **more):
         self.runs.append({"id": identity, "title": title, "duration": duration, **more})
 
+    # ------------------------------------------------------------------ kinematics
+    def places(self, coordinates, roots):
+        """(rotation, centre) of each body that revolute joints connect to the bodies in `roots` (name: centre, upright),
+        along the joints in their order; `coordinates` that are not given are 0."""
+        places = {name: (((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), centre) for name, centre in roots.items()}
+        for name, joint in self.joints.items():
+            base, follower = joint["base"], joint["follower"]
+            if base in places and follower not in places:
+                rotation, centre = places[base]
+                at = add(centre, turned(rotation, sub(joint["at"], self.bodies[base]["centre"])))
+                turn = rotation_about(joint["frame"][0], coordinates.get(name, 0.0))
+                rotation = tuple(turned_row(row, turn) for row in rotation)
+                arm = sub(self.bodies[follower]["centre"], joint["at"])
+                places[follower] = (rotation, add(at, turned(rotation, arm)))
+        return places
+
     # ------------------------------------------------------------------ controller gains
     def velocity_rows(self, joint):
         """(constraint rows, coordinate rows), each [(body, six numbers)]: velocities of the follower against the base."""
@@ -270,7 +304,7 @@ class Mechanism:
         controller in a semi-implicit Euler step is stable while 2 dt l(kd) + dt^2 l(kp) < 4, with l the largest
         eigenvalue of (mobility * gains): checked, with room."""
         drives = [j for j in self.joints.values() if j["omega"]]
-        if not drives:
+        if not drives or "ki" in drives[0]:  # none, or done
             return
         mobility = self.actuated_mobility()
         for i, joint in enumerate(drives):
@@ -287,17 +321,17 @@ class Mechanism:
 
     # ------------------------------------------------------------------ output
     def reference(self, name, wave, period, samples):
-        values = [round(wave(i / samples), 6) for i in range(samples)]
+        values = [round(wave(i / samples), 6) + 0.0 for i in range(samples)]
         values.append(values[0])
         self.references[name] = {"name": name, "loop": True, "step": period / samples, "values": values}
 
-    def write(self, path, period=4.0, samples=40):
+    def write(self, path):
         self.tune()
         scene = dict(self.scene, gravity=[0, 0, -G], dt=DT)
         if self.settings:
             scene["settings"] = self.settings
         scene["materials"] = {"default": {"friction": 0.7, "restitution": 0}}
-        joints = [self.joint_element(name, joint, period, samples) for name, joint in self.joints.items()]
+        joints = [self.joint_element(name, joint, self.period, self.samples) for name, joint in self.joints.items()]
         if self.meshes:
             scene["meshes"] = [{"name": n, "vertices": v, "triangles": t} for n, (v, t) in self.meshes.items()]
         if self.references:
@@ -424,6 +458,8 @@ def body_element(name, body):
     element = {"name": name, "mass": body["mass"]}
     element["inertia"] = [inertia[i][i] for i in range(3)] if diagonal else inertia
     element["position"] = clean(body["centre"])
+    if "twist" in body:
+        element["twist"] = clean(body["twist"])
     if body["geoms"]:
         element["geoms"] = [clean_geom(g) for g in body["geoms"]]
     return element
