@@ -17,7 +17,7 @@ export NODE_PATH ?= /usr/share/nodejs
 WEB_SOURCES := $(shell find web wasm/loader scenes -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' \
                  -not -path 'web/src/generated/*' 2>/dev/null)
 
-.PHONY: help setup native native-tests fast wasm web npm docs run compare serve test test-all bench clean
+.PHONY: help setup native native-tests fast wasm web npm docs run compare serve test test-all bench reproduce clean
 
 help:
 	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST)) | head -5
@@ -68,7 +68,7 @@ npm: wasm web/node_modules/.package-lock.json
 
 docs:
 	@command -v doxygen >/dev/null || scripts/setup.sh docs
-	@mkdir -p build && doxygen docs/Doxyfile && echo build/docs/index.html
+	@rm -rf build/docs && mkdir -p build && doxygen docs/Doxyfile && echo build/docs/index.html
 
 run: native fast web compare serve
 
@@ -76,7 +76,7 @@ compare:
 	@scripts/compare.sh
 
 serve:
-	@cd web && npm run --silent preview -- --host localhost --port $(PORT) --strictPort
+	@build/native/kinloop serve --dir web/dist --port $(PORT)
 
 test: build/.setup-test
 	@scripts/test.sh
@@ -91,6 +91,10 @@ build/.setup-test: scripts/setup.sh scripts/deps.sh
 
 bench: native fast
 	@build/native/kinloop bench
+
+# The report's claims, measured again, into docs/claims.md.
+reproduce: native
+	@scripts/reproduce.py
 
 clean:
 	rm -rf build web/dist web/node_modules

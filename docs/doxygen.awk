@@ -72,7 +72,7 @@ function close_group() {
 function open_group(id) {
     close_group()
     id = tolower(title)
-    sub(/[:,].*/, "", title)
+    sub(/ *[:,(].*/, "", title)
     sub(/[:,(].*/, "", id)
     gsub(/[^a-z0-9]+/, "_", id)
     sub(/_$/, "", id)

@@ -253,12 +253,12 @@ const CliCommand cmd_bench = {
             "iterations and the worst residual: time without accuracy says nothing. --compare gives the ratio of "
             "medians with a bootstrap interval and refuses another machine or build without --force.",
     .options = options,
-    .examples = {"kinloop bench systems --filter walker --repeat 10 --export json,md -o walker",
-                 "ten timings of every solver of the suite on one system",
-                 "kinloop bench quick --compare old.json --fail-above 1.10",
+    .examples = {"kinloop bench quick --filter nunchaku --repeat 5 --export json,md -o old",
+                 "five timings of every solver of the suite on one system",
+                 "kinloop bench quick --filter nunchaku --compare old.json --fail-above 1.10",
                  "exits 3 when a case has become more than a tenth slower"},
     .min_operands = 0,
     .max_operands = 100000,
-    .complete = "file",
+    .complete = "quick|primitives|systems|file",
     .run = run,
 };

@@ -186,8 +186,10 @@ const CliCommand cmd_check = {
             "document, what was found and what is allowed. For scenes every run is built and the joints of the "
             "start pose are measured; models are imported; for data sets every problem is read and checked.",
     .options = options,
-    .examples = {"kinloop check my-robot.json", "validates a scene before running it",
-                 "kinloop check scenes/*.json set.h5 --json", "what a continuous-integration job would run"},
+    .examples = {"kinloop check scenes/walker.json",
+                 "validates a scene before running it",
+                 "kinloop check scenes/experiments/*.json set.h5 --json",
+                 "what a continuous-integration job would run"},
     .min_operands = 1,
     .max_operands = 1000000,
     .complete = "file",

@@ -527,11 +527,12 @@ const CliCommand cmd_dataset = {
             "machines; merge joins them in any order to the same bytes. verify recomputes the residual of every "
             "stored solution. convert reads FCLIB and JSON, and writes FCLIB with --to fclib.",
     .options = options,
-    .examples = {"kinloop dataset make -o set.h5", "the whole benchmark set; Ctrl-C and repeat as you like",
-                 "parallel kinloop dataset make -o part{}.h5 --shard {}/8 ::: 1 2 3 4 5 6 7 8 && kinloop dataset merge part*.h5 -o set.h5",
-                 "the same bytes from eight processes"},
+    .examples = {"kinloop dataset make --systems box_on_plane,fourbar_free --bucket 20 --units 1 -o set.h5",
+                 "a small set of two systems; without options, the whole benchmark set",
+                 "parallel kinloop dataset make --systems nunchaku --bucket 20 --units 4 -o part{}.h5 --shard {}/4 ::: 1 2 3 4 && kinloop dataset merge part*.h5 -o all.h5",
+                 "the bytes of one process from four"},
     .min_operands = 1,
     .max_operands = 100001,
-    .complete = "file",
+    .complete = "make|info|merge|verify|convert|file",
     .run = run,
 };

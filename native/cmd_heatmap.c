@@ -379,8 +379,9 @@ const CliCommand cmd_heatmap = {
             "pushed with --push 1.01. Any two places of any scene document make a grid. A cell holds the metrics of "
             "the last step; hatched cells did not converge. Shards merge in any order to the same bytes.",
     .options = options,
-    .examples = {"kinloop heatmap -s newton-ncp,admm-ncp-fp --push 1.01 -o mass", "the pushed mass grid of two solvers",
-                 "kinloop heatmap fourbar_free -x bodies.1.mass=1..1000:7 -y dt=1e-4..1e-2:5 --steps 20 -o bar",
+    .examples = {"kinloop heatmap -s newton-ncp,admm-ncp-fp --preset high-throughput --push 1.01 -o mass",
+                 "the pushed mass grid of two solvers",
+                 "kinloop heatmap fourbar_free -s newton-ncp -x bodies.1.mass=1..1000:7 -y dt=1e-4..1e-2:5 --steps 20 -o bar",
                  "a mass against the time step"},
     .min_operands = 0,
     .max_operands = 100000,

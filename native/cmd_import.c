@@ -131,9 +131,9 @@ const CliCommand cmd_import = {
             "start pose; writes a scene. Everything that was changed, assumed or could not be carried over is told "
             "with file, line and element.",
     .options = options,
-    .examples = {"kinloop import tests/data/models/robot_delta/robot.urdf -o delta.json && kinloop run delta.json",
+    .examples = {"kinloop import tests/data/models/robot_delta/robot.urdf -o delta.json && kinloop run delta.json -s newton-ncp --steps 100",
                  "a delta robot with its three loops, then simulated",
-                 "kinloop import arm.xml --motors force --ground -o arm.json --json",
+                 "kinloop import tests/data/models/gripper.xml --motors force --ground -o gripper.json --json",
                  "an MJCF model on a plane; the report as JSON"},
     .min_operands = 1,
     .max_operands = 1,

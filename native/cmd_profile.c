@@ -179,10 +179,10 @@ const CliCommand cmd_profile = {
             "Ranks beyond a pair of solvers mislead: compare two at a time by giving two solvers' results. "
             "Residuals are floored after Dingle and Higham unless --no-floor.",
     .options = options,
-    .examples = {"kinloop solve set.h5 -s all --json > r.json && kinloop profile r.json --by category -o profile",
+    .examples = {"kinloop solve set.h5 -s pgs-ncp,newton-ncp --max-iter 1000 --json > r.json && kinloop profile r.json --by category -o profile",
                  "profiles of a whole data set, with pictures",
-                 "kinloop profile a.json b.json --metric iterations --json",
-                 "one metric of two result files together"},
+                 "kinloop profile r.json --metric iterations --json",
+                 "one metric as data"},
     .min_operands = 1,
     .max_operands = 100000,
     .complete = "file",

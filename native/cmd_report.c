@@ -509,9 +509,9 @@ const CliCommand cmd_report = {
     .text = "Takes JSON of solve (with --trace: convergence plots), bench and run, and files of run --record (time series). "
             "Colours and dashes of solvers are those of the page.",
     .options = options,
-    .examples = {"kinloop solve set.h5 -s all --trace --json > r.json && kinloop report r.json -o report.html",
+    .examples = {"kinloop solve set.h5 -s pgs-ncp,newton-ncp --max-iter 1000 --trace --json > t.json && kinloop report t.json -o report.html",
                  "tables, profiles and convergence of a data set",
-                 "kinloop run walker --record walk.h5 --json > walk.json && kinloop report walk.json walk.h5 -o walk.html",
+                 "kinloop run walker -s newton-ncp --steps 50 --record walk.h5 --json > walk.json && kinloop report walk.json walk.h5 -o walk.html",
                  "a run with its time series"},
     .min_operands = 1,
     .max_operands = 100000,

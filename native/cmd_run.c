@@ -289,7 +289,7 @@ const CliCommand cmd_run = {
     .options = options,
     .examples = {"kinloop run box_on_plane --solver admm-ncp-plus,pgs-ncp --steps 2000",
                  "two solvers side by side, with a summary table",
-                 "kinloop run boxes_fixed --edit bodies.1.mass=100 --duration 2 --record boxes.h5 --json",
+                 "kinloop run boxes_fixed --preset high-throughput --edit bodies.1.mass=100 --steps 200 --record boxes.h5 --json",
                  "another mass; every dual problem and the trajectory go to a file"},
     .min_operands = 1,
     .max_operands = 1,

@@ -295,10 +295,10 @@ const CliCommand cmd_solve = {
             "recomputed from lambda, independently of the solver's own. Without --strict, not converging "
             "is a result and exits 0.",
     .options = options,
-    .examples = {"kinloop solve tests/data/fclib/Capsules-i125-1213.hdf5 --solver pgs-ncp,admm-ncp-sa",
+    .examples = {"kinloop solve tests/data/fclib/Capsules-i125-1213.hdf5 --solver pgs-ncp,admm-ncp-sa --max-iter 1000",
                  "two solvers on a public problem of 286 contacts",
-                 "kinloop solve set.h5:0-99 --solver all --tol 1e-8 --json > results.json",
-                 "the first hundred problems of a data set, for kinloop profile"},
+                 "kinloop solve set.h5:0-9 --solver pgs-ncp,newton-ncp --tol 1e-8 --json > results.json",
+                 "the first ten problems of a data set, for kinloop profile"},
     .min_operands = 1,
     .max_operands = 1000000,
     .complete = "file",

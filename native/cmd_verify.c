@@ -226,9 +226,9 @@ const CliCommand cmd_verify = {
             "settings are simulated for as many steps, and the hashes of the final states compared. Exits 1 when one "
             "differs. Only the deterministic builds promise equal hashes.",
     .options = options,
-    .examples = {"kinloop run walker --steps 500 --record walk.h5 && kinloop verify walk.h5",
+    .examples = {"kinloop run nunchaku -s newton-ncp --steps 500 --record sticks.h5 && kinloop verify sticks.h5",
                  "is this machine's result bit for bit the recorded one?",
-                 "kinloop run boxes_fixed --json > boxes.json && kinloop verify boxes.json --json",
+                 "kinloop run box_on_plane -s pgs-ncp --steps 500 --json > box.json && kinloop verify box.json --json",
                  "the same for the printed result"},
     .min_operands = 1,
     .max_operands = 1,

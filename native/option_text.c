@@ -141,6 +141,21 @@ void cli_print_man(void) {
            ".TP\n.B KINLOOP_SCENES\nfolder of scenes to look up names in\n");
 }
 
+// The words of "a|b|c" with blanks between; "file" among them is no word: it stands for files.
+static bool print_words(const char *complete) {
+    bool files = false;
+    for (const char *word = complete; *word != '\0';) {
+        int length = (int)strcspn(word, "|");
+        if (length == 4 && strncmp(word, "file", 4) == 0) {
+            files = true;
+        } else {
+            printf("%.*s ", length, word);
+        }
+        word += length + (word[length] != '\0');
+    }
+    return files;
+}
+
 // Words of a completion: a closed list, or what a call of kinloop itself lists.
 static void print_bash_words(const char *complete) {
     if (complete == NULL) {
@@ -150,44 +165,57 @@ static void print_bash_words(const char *complete) {
     } else if (strcmp(complete, "dir") == 0) {
         printf("COMPREPLY=($(compgen -d -- \"$cur\"))");
     } else if (strchr(complete, '|') == NULL) {
-        printf("COMPREPLY=($(compgen -f -W \"$(kinloop list %s --ids 2>/dev/null)\" -- \"$cur\"))",
-               complete);
+        printf("_kinloop_ids %s", complete);
     } else {
         printf("COMPREPLY=($(compgen -W \"");
-        for (const char *c = complete; *c != '\0'; c++) {
-            putchar(*c == '|' ? ' ' : *c);
-        }
-        printf("\" -- \"$cur\"))");
+        bool files = print_words(complete);
+        printf("\"%s -- \"$cur\"))", files ? " -f" : "");
     }
+}
+
+static void print_bash_case(const CliCommand *command) {
+    printf("    %s)\n        case $prev in\n", command->name);
+    for (const CliOption *option = command->options; option->name != NULL; option++) {
+        if (option->kind != CLI_FLAG) {
+            printf("        --%s%s%c) ", option->name, option->letter != 0 ? "|-" : "",
+                   option->letter != 0 ? option->letter : ' ');
+            print_bash_words(option->complete);
+            printf("; return;;\n");
+        }
+    }
+    printf("        esac\n        case $cur in\n        -*) COMPREPLY=($(compgen -W \"");
+    for (const CliOption *option = command->options; option->name != NULL; option++) {
+        printf("--%s ", option->name);
+    }
+    printf("\" -- \"$cur\"));;\n        *) ");
+    print_bash_words(command->complete);
+    printf(";;\n        esac;;\n");
 }
 
 void cli_print_bash(void) {
     printf("# bash completion of kinloop, made by: kinloop --completion bash\n"
+           "# Ids of a table of kinloop list, the last one of a list with commas; of scenes, files too.\n"
+           "_kinloop_ids() {\n"
+           "    local done= files=\n"
+           "    case $cur in *,*) done=${cur%%,*},;; esac\n"
+           "    case $1 in scenes) files=-f;; params) compopt -o nospace 2>/dev/null; files='-S =';; esac\n"
+           "    COMPREPLY=($(compgen $files -P \"$done\" -W \"$(kinloop list \"$1\" --ids 2>/dev/null)\" -- \"${cur##*,}\"))\n"
+           "}\n"
            "_kinloop() {\n"
-           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
+           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='");
     for (int i = 0; i < cli_command_count(); i++) {
-        printf("%s ", cli_command(i)->name);
+        printf("%s%s", i > 0 ? " " : "", cli_command(i)->name);
     }
-    printf("help\" -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n");
+    // bash takes the = of --option=value for a word.
+    printf("'\n    [ \"$cur\" != = ] || cur=\n"
+           "    [ \"$prev\" != = ] || prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+           "        COMPREPLY=($(compgen -W \"$commands help --help --version --man --completion\" -- \"$cur\"))\n"
+           "        return\n    fi\n    case ${COMP_WORDS[1]} in\n"
+           "    help) COMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"));;\n"
+           "    --completion) COMPREPLY=($(compgen -W 'bash zsh' -- \"$cur\"));;\n");
     for (int i = 0; i < cli_command_count(); i++) {
-        const CliCommand *command = cli_command(i);
-        printf("    %s)\n        case $prev in\n", command->name);
-        for (const CliOption *option = command->options; option->name != NULL; option++) {
-            if (option->kind != CLI_FLAG) {
-                printf("        --%s%s%c) ", option->name, option->letter != 0 ? "|-" : "",
-                       option->letter != 0 ? option->letter : ' ');
-                print_bash_words(option->complete);
-                printf("; return;;\n");
-            }
-        }
-        printf("        esac\n        case $cur in\n        -*) COMPREPLY=($(compgen -W \"");
-        for (const CliOption *option = command->options; option->name != NULL; option++) {
-            printf("--%s ", option->name);
-        }
-        printf("\" -- \"$cur\"));;\n        *) ");
-        print_bash_words(command->complete);
-        printf(";;\n        esac;;\n");
+        print_bash_case(cli_command(i));
     }
     printf("    esac\n}\ncomplete -o filenames -F _kinloop kinloop\n");
 }
@@ -202,11 +230,10 @@ static void print_zsh_words(const char *complete) {
     } else if (strchr(complete, '|') == NULL) {
         printf("{_values -s , %s $(kinloop list %s --ids 2>/dev/null)}", complete, complete);
     } else {
-        putchar('(');
-        for (const char *c = complete; *c != '\0'; c++) {
-            putchar(*c == '|' ? ' ' : *c);
-        }
-        putchar(')');
+        bool files = strstr(complete, "file") != NULL;
+        fputs(files ? "{_alternative \"words\\:word\\:(" : "(", stdout);
+        print_words(complete);
+        fputs(files ? ")\" \"files\\:file\\:_files\"}" : ")", stdout);
     }
 }
 
@@ -242,7 +269,9 @@ void cli_print_zsh(void) {
             print_zsh_text(option->text);
             printf("]");
             if (option->kind != CLI_FLAG) {
-                printf(":%s:", option->value);
+                putchar(':');
+                print_zsh_text(option->value);
+                putchar(':');
                 print_zsh_words(option->complete);
             }
             printf("'");

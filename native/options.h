@@ -14,7 +14,7 @@ typedef struct CliOption {
     const char *value;     // placeholder in help, e.g. "N"; NULL for flags
     const char *text;      // one sentence, no full stop
     double min, max;       // CLI_INT, CLI_REAL: allowed range
-    const char *complete;  // "file", "dir", "solvers", "scenes" or words "a|b|c"; NULL = nothing
+    const char *complete;  // "file", "dir", a table of kinloop list, or words "a|b|file"; NULL = nothing
 } CliOption;
 
 #define CLI_END {NULL, 0, CLI_FLAG, NULL, NULL, 0, 0, NULL}

@@ -13,7 +13,7 @@
         {"tol", 0, CLI_REAL, "EPS", "tolerance of the stopping test", 0, 1, NULL},                   \
         {"max-iter", 0, CLI_INT, "N", "iteration limit", 1, 10000000, NULL},                         \
         {"set", 0, CLI_TEXT, "[SOLVER.]PARAM=VALUE",                                                 \
-         "a solver's own parameter; may be repeated (kinloop list params)", 0, 0, NULL}
+         "a solver's own parameter; may be repeated (kinloop list params)", 0, 0, "params"}
 
 #define CLI_OPTION_STRICT \
     {"strict", 0, CLI_FLAG, NULL, "exit 1 when a run fails, diverges or does not converge", 0, 0, NULL}

@@ -5,7 +5,7 @@ set -eu
 
 declare -A packages=(
     [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libyaml-dev libhdf5-dev libcmocka-dev emscripten node-acorn'
-    [test]='libcmocka-dev chromium clang'
+    [test]='chromium clang'
     [docs]='doxygen'
 )
 declare -A used_for=(

@@ -161,7 +161,7 @@ KlStatus kl_problem_from_dense(int32_t joint_rows, int32_t limit_count, int32_t 
 KlStatus kl_problem_clone(const KlProblem *problem, KlProblem **copy);
 // Every invariant: finite, mu >= 0, R >= 0, starts ascending, D with positive diagonal ...; KL_ERR_SCENE.
 KlStatus kl_problem_check(const KlProblem *problem);
-// Our JSON form ({"joint_rows", "limits", "contacts", "mu", "dt", "D", "v_f"[, "J", "M" ...]}; docs/formats.md), checked.
+// Our JSON form ({"joint_rows", "limits", "contacts", "mu", "dt", "D", "v_f"[, "J", "M" ...]}; docs/data-format.md), checked.
 // `index` picks one of a list, `count` (may be NULL) tells how many there are, `name` is used in messages.
 // KL_ERR_FORMAT for syntax, KL_ERR_SCENE for content, KL_ERR_NOT_FOUND for the index, KL_ERR_MEMORY.
 KlStatus kl_problem_parse_json(const char *text, size_t size, const char *name, int32_t index,

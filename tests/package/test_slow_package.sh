@@ -22,6 +22,12 @@ static=$("$scratch/static")
 echo "$shared"
 [ "$shared" = "$static" ] || { echo "shared and static disagree: $static"; exit 1; }
 
+# The program of the documentation, as it stands there.
+sed -n '/^```c$/,/^```$/p' "$source/docs/get-started.md" | grep -v '^```' >"$scratch/started.c"
+# shellcheck disable=SC2046
+cc -Wall -Wextra -Werror "$scratch/started.c" -o "$scratch/started" $(pkg-config --cflags --libs kinloop)
+(cd "$source" && LD_LIBRARY_PATH=$lib "$scratch/started") | grep -q '^0.100 s, hash '
+
 mkdir "$scratch/app"
 cat >"$scratch/app/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.20)
@@ -47,4 +53,4 @@ mkdir "$scratch/root"
 dpkg-deb -x "$scratch"/deb/*.deb "$scratch/root"
 [ -s "$(find "$scratch/root" -name 'kinloop.1')" ]
 "$scratch/root/usr/bin/kinloop" run box_on_plane --solver pgs-ncp --steps 10 --json | grep -q '"hash"'
-echo '4 passed, 0 failed'
+echo '5 passed, 0 failed'
