@@ -92,7 +92,7 @@ build/.setup-test: scripts/setup.sh scripts/deps.sh
 bench: native fast
 	@build/native/kinloop bench
 
-# The report's claims, measured again, into docs/claims.md.
+# The report's claims, measured again, into docs/reproduction.md.
 reproduce: native
 	@scripts/reproduce.py
 

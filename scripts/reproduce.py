@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Puts the claims of the report's experiments and discussion to the test, and writes docs/claims.md.
+"""Puts the claims of the report's experiments and discussion to the test, and writes docs/reproduction.md.
 
 Every number on that page is computed here from what `kinloop run`, `solve`, `heatmap` and `check` print as JSON or
 CSV; none is typed in. Results are kept in build/reproduce/ under the command and the program that gave them, so that
 a second call measures only what is new. Standard library only.
 
-    scripts/reproduce.py                 all claims, written into docs/claims.md
+    scripts/reproduce.py                 all claims, written into docs/reproduction.md
     scripts/reproduce.py --only N1,N2    these alone, on the terminal
     scripts/reproduce.py --quick         the cheap ones; exit 1 when a verdict is not the page's
     scripts/reproduce.py --cached        the page of what has been measured so far
@@ -23,7 +23,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / 'docs' / 'claims.md'
+PAGE = ROOT / 'docs' / 'reproduction.md'
 VERDICTS = {True: 'confirmed', False: 'not confirmed', None: "can't be tested"}
 MISSING = 'not measured yet'
 

@@ -335,7 +335,7 @@ class Sets(Command):
         self.assertGreater(len(info["buckets"]), 3)
 
     def test_the_committed_sample_holds_every_system_and_verifies(self):
-        sample = os.path.join(DATA, "sample.h5")
+        sample = os.path.join(DATA, "dataset", "sample.h5")
         self.assertEqual(self.json("dataset", "verify", sample, "--json")["faults"], [])
         info = self.json("dataset", "info", sample, "--json")
         self.assertEqual(len({bucket["id"].split("/")[0] for bucket in info["buckets"]}), 13)

@@ -1,4 +1,4 @@
-"""The cheap ones of the report's claims, measured anew, end with the verdicts of docs/claims.md."""
+"""The cheap ones of the report's claims, measured anew, end with the verdicts of docs/reproduction.md."""
 import os
 import pathlib
 import subprocess

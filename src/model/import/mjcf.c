@@ -774,7 +774,7 @@ static KlStatus read_actuator(Reader *reader, const KlXmlNode *node) {
 
 // ----------------------------------------------------------------------------------------- keyframe
 
-// The first keyframe's free joints move their bodies (and, along the tree, what hangs on them).
+// Keyframes are told of, not used: the scene starts in the pose of the file's bodies.
 static KlStatus read_keyframe(Reader *reader, const KlXmlNode *section) {
     const KlXmlNode *key = kl_xml_child(section, "key");
     if (key != NULL && kl_xml_get(key, "qpos") != NULL) {
