@@ -11,7 +11,8 @@ const filter = process.argv[2] ?? '';
 
 const { default: createModule } = await import(pathToFileURL(join(build, 'kinloop.mjs')).href);
 const core = await startCore(createModule, readFileSync(join(build, 'kinloop.wasm')));
-const golden = JSON.parse(readFileSync(join(root, 'tests/golden/hashes.json'), 'utf8'));
+const golden = ['hashes.json', 'matrix.json'].flatMap((name) =>
+    JSON.parse(readFileSync(join(root, 'tests/golden', name), 'utf8')));
 
 /** Every file below scenes/, for scenes that refer to meshes. */
 function* sceneFiles(folder = join(root, 'scenes')) {

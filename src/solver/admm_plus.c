@@ -7,7 +7,7 @@
 #include "dual/desaxce.h"
 
 enum { FIRST_CHECK = 5, CHECK_INTERVAL = 10 };
-enum { MOST_RESTARTS = 25 };  // of the acceleration: after so many it only disturbs (jammed contacts in loops)
+enum { MOST_RESTARTS = 200 };  // of the acceleration: after so many it only disturbs (jammed contacts in loops)
 static const double IMBALANCE = 5.0, PENALTY_LEAST = 1e-6, PENALTY_MOST = 1e6;
 enum { WINDOW = 50, FIRST_REST = 100, LONGEST_REST = 1600 };
 static const double PAYS = 0.3;   // drop of the residual in a window that keeps the acceleration on
