@@ -8,7 +8,7 @@
 #define CLI_OPTIONS_SOLVER                                                                           \
     {"solver", 's', CLI_TEXT, "ID[,ID...]", "solvers to use; all takes every one", 0, 0, "solvers"}, \
         {"preset", 0, CLI_TEXT, "NAME",                                                              \
-         "high-precision (10^4 iterations, 1e-12) or high-throughput (10^3, 1e-6)", 0, 0,            \
+         "high-precision (10^4 iterations, the solver's own tolerance) or high-throughput (10^3, 1e-6)", 0, 0, \
          "high-precision|high-throughput"},                                                          \
         {"tol", 0, CLI_REAL, "EPS", "tolerance of the stopping test", 0, 1, NULL},                   \
         {"max-iter", 0, CLI_INT, "N", "iteration limit", 1, 10000000, NULL},                         \

@@ -287,7 +287,8 @@ KlStatus kl_solver_set(KlSolver *solver, const char *param, double value);
 KlStatus kl_solver_set_text(KlSolver *solver, const char *param, const char *value);
 // The value now; NaN when there is no such parameter.
 double kl_solver_get(const KlSolver *solver, const char *param);
-// "high-precision" (10^4 iterations, 1e-12) or "high-throughput" (10^3, 1e-6), the paper's presets. KL_ERR_NOT_FOUND.
+// The paper's presets: "high-precision" (10^4 iterations, the method's own tolerance: 1e-12, or 1e-10 where
+// it is relative) or "high-throughput" (10^3, 1e-6). KL_ERR_NOT_FOUND.
 KlStatus kl_solver_preset(KlSolver *solver, const char *preset);
 // Sizes the workspace, so that later solves up to this size allocate nothing. Ends a solve that has begun.
 // KL_ERR_ARGUMENT for negative counts, KL_ERR_LIMIT, KL_ERR_MEMORY.

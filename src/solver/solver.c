@@ -220,12 +220,13 @@ double kl_solver_get(const KlSolver *solver, const char *param) {
 KlStatus kl_solver_preset(KlSolver *solver, const char *preset) {
     static const struct {
         const char *id;
-        double max_iterations, tolerance;
-    } presets[] = {{"high-precision", 1e4, 1e-12}, {"high-throughput", 1e3, 1e-6}};
+        double max_iterations, tolerance;  // 0: the method's own
+    } presets[] = {{"high-precision", 1e4, 0.0}, {"high-throughput", 1e3, 1e-6}};
     for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].id, preset) == 0) {
             KL_TRY(kl_solver_set(solver, "max_iterations", presets[i].max_iterations));
-            return kl_solver_set(solver, "tolerance", presets[i].tolerance);
+            double own = solver->method->info.params[find_param(solver, "tolerance")].initial;
+            return kl_solver_set(solver, "tolerance", presets[i].tolerance > 0.0 ? presets[i].tolerance : own);
         }
     }
     return kl_fail(KL_ERR_NOT_FOUND, "no preset '%s'; known: high-precision, high-throughput", preset);
