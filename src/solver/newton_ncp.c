@@ -58,11 +58,12 @@ static const KlParam params[] = {
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
 
-typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM } Phase;
+typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, PHASE_REST } Phase;
 
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
 static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
+static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
 static const double STRICT = 1e-8;     // |F| over |S v_f| that ends the search for a better point
 static const double ATTEMPT_DROP =
     0.7;  // of r_nat_rel in each step of an attempt from the interior
@@ -70,7 +71,7 @@ enum {
     WINDOW = 3,
     PATIENCE = 10,
     INTERIOR_STEPS = 60,
-    PROXIMAL_WINDOW = 60,
+    REST_ROUNDS = 4, PROXIMAL_WINDOW = 60,
     PROXIMAL_STEPS = 200,
     ADMM_ROUND = 100
 };
@@ -95,6 +96,7 @@ typedef struct Newton {
     Phase phase;
     bool interior_started, interior_dead;  // dead: it can go no further
     bool attempt;                          // Newton was called from a living interior phase
+    double rounds_relative;                // best r_nat_rel when ADMM's rounds were last counted
     double attempt_below;                  // next attempt only under this r_nat_rel
     double window_relative;
     int32_t window, refusals, phase_steps, admm_left, admm_rounds;
@@ -197,9 +199,23 @@ static void start_proximal(Newton *n, double eta) {
     n->merit = evaluate_proximal(n, n->x, n->velocity, n->natural);
 }
 
+// True when REST_ROUNDS rounds (1000 iterations and the Newton steps between) have not halved r_nat_rel.
+static bool rounds_are_spent(Newton *n) {
+    if (n->admm_rounds % REST_ROUNDS != 0) {
+        return false;
+    }
+    bool spent = n->admm_rounds > 0 && n->best_relative < REST_BELOW &&
+                 n->best_relative > 0.5 * n->rounds_relative;
+    n->rounds_relative = n->best_relative;
+    return spent;
+}
+
 // The state of ADMM lives on between its rounds.
 static void start_admm(Newton *n) {
-    n->phase = PHASE_ADMM;
+    n->phase = rounds_are_spent(n) ? PHASE_REST : PHASE_ADMM;
+    if (n->phase == PHASE_REST) {
+        return;
+    }
     if (n->admm_rounds == 0) {
         memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
         kl_admm_plus_start(&n->admm, &n->scaled, n->trial, 1.0);
@@ -400,6 +416,11 @@ static void iterate_admm(Newton *n, double tolerance) {
     }
 }
 
+static void iterate_rest(Newton *n, double tolerance) {
+    (void)n;
+    (void)tolerance;
+}
+
 // ---- the method --------------------------------------------------------------------------------
 
 static KlStatus lay_out(Newton *n) {
@@ -498,7 +519,8 @@ static void iterate(KlRun *run) {
     static void (*const phases[])(Newton *, double) = {[PHASE_NEWTON] = iterate_newton,
                                                        [PHASE_INTERIOR] = iterate_interior,
                                                        [PHASE_PROXIMAL] = iterate_proximal,
-                                                       [PHASE_ADMM] = iterate_admm};
+                                                       [PHASE_ADMM] = iterate_admm,
+                                                       [PHASE_REST] = iterate_rest};
     phases[n->phase](n, tolerance);
     if (n->settled && run->param[PARAM_LEAST_NORM] != 0.0) {
         move_to_least_norm(n, tolerance);
