@@ -63,15 +63,17 @@ typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, P
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
 static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
-static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
-static const double STRICT = 1e-8;     // |F| over |S v_f| that ends the search for a better point
+static const double REST_BELOW =
+    1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
+static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
 static const double ATTEMPT_DROP =
     0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum {
     WINDOW = 3,
     PATIENCE = 10,
     INTERIOR_STEPS = 60,
-    REST_ROUNDS = 4, PROXIMAL_WINDOW = 60,
+    REST_ROUNDS = 4,
+    PROXIMAL_WINDOW = 60,
     PROXIMAL_STEPS = 200,
     ADMM_ROUND = 100
 };
@@ -199,7 +201,8 @@ static void start_proximal(Newton *n, double eta) {
     n->merit = evaluate_proximal(n, n->x, n->velocity, n->natural);
 }
 
-// True when REST_ROUNDS rounds (1000 iterations and the Newton steps between) have not halved r_nat_rel.
+// True when REST_ROUNDS rounds (1000 iterations and the Newton steps between) have not halved
+// r_nat_rel.
 static bool rounds_are_spent(Newton *n) {
     if (n->admm_rounds % REST_ROUNDS != 0) {
         return false;

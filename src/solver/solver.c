@@ -4,13 +4,14 @@
 // Outcomes
 //   converged       the method's stop test holds.
 //   max-iterations  the iteration limit was reached (or the caller finished early).
-//   diverged        an iterate or residual is not finite, a factorization failed, or a residual grew
-//                   DIVERGED_GROWTH times past the first one and |v_f|. The solution is then the best
-//                   iterate there was.
+//   diverged        an iterate or residual is not finite, a factorization failed, or a residual
+//   grew
+//                   DIVERGED_GROWTH times past the first one and |v_f|. The solution is then the
+//                   best iterate there was.
 //   stagnated       for STAGNATED_WINDOW iterations in a row lambda moved by less than
 //                   STAGNATED_MOTION of its size and no iteration bettered the best residual: the
-//                   iterates are at rounding level and further iterations cannot help. A method that
-//                   still creeps, cycles visibly or improves is never called stagnated.
+//                   iterates are at rounding level and further iterations cannot help. A method
+//                   that still creeps, cycles visibly or improves is never called stagnated.
 #include "solver/solver.h"
 
 #include <float.h>
@@ -23,9 +24,9 @@
 #include "solver/solver_list.h"
 #include "solver/warm_start.h"
 
-static const double DIVERGED_GROWTH = 1e12;              // far beyond any transient seen
+static const double DIVERGED_GROWTH = 1e12;                // far beyond any transient seen
 static const double STAGNATED_MOTION = 4.0 * DBL_EPSILON;  // a few roundings of one iteration
-enum { STAGNATED_WINDOW = 200 };                         // longer than the transients of rho adaptation
+enum { STAGNATED_WINDOW = 200 };  // longer than the transients of rho adaptation
 
 #define DECLARE(name) extern const KlMethod kl_method_##name;
 KL_SOLVER_LIST(DECLARE)
@@ -45,17 +46,18 @@ struct KlSolver {
     bool laid_out;
     KlWarmMemory memory;
     double *lambda, *velocity, *previous, *scratch;  // (capacity.dim)
-    double *best_lambda;  // (capacity.dim) iterate of the smallest residual: what a diverged solve gives
+    double *best_lambda;  // (capacity.dim) iterate of the smallest residual: what a diverged solve
+                          // gives
 
     KlRun run;
     KlTrace *trace;
     bool trace_natural;
     bool running, done;
     KlOutcome outcome;
-    double time;         // [s] spent in begin, advance and finish
-    double reference;    // residual size from which growth is counted
-    double best;         // smallest residual so far
-    int32_t still;       // iterations in a row without motion or improvement
+    double time;       // [s] spent in begin, advance and finish
+    double reference;  // residual size from which growth is counted
+    double best;       // smallest residual so far
+    int32_t still;     // iterations in a row without motion or improvement
 };
 
 // ---- registry ----------------------------------------------------------------------------------
@@ -158,15 +160,15 @@ KlStatus kl_solver_set(KlSolver *solver, const char *param, double value) {
     }
     const KlParam *p = &solver->method->info.params[i];
     if (!(value >= p->min && value <= p->max)) {
-        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be in [%g, %g] (got %g)", solver->method->info.id,
-                       param, p->min, p->max, value);
+        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be in [%g, %g] (got %g)",
+                       solver->method->info.id, param, p->min, p->max, value);
     }
     if (p->kind != KL_PARAM_REAL && value != floor(value)) {
         return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be a whole number (got %g)",
                        solver->method->info.id, param, value);
     }
-    bool shapes_memory = i >= KL_COMMON_PARAM_COUNT &&
-                         (p->kind == KL_PARAM_BOOL || p->kind == KL_PARAM_CHOICE);
+    bool shapes_memory =
+        i >= KL_COMMON_PARAM_COUNT && (p->kind == KL_PARAM_BOOL || p->kind == KL_PARAM_CHOICE);
     if (shapes_memory && solver->param[i] != value) {
         solver->laid_out = false;
     }
@@ -200,14 +202,14 @@ KlStatus kl_solver_set_text(KlSolver *solver, const char *param, const char *val
         if (choice >= 0) {
             return kl_solver_set(solver, param, choice);
         }
-        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be one of %s (got '%s')", solver->method->info.id,
-                       param, choices, value);
+        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be one of %s (got '%s')",
+                       solver->method->info.id, param, choices, value);
     }
     char *end = NULL;
     double number = strtod(value, &end);
     if (end == value || *end != '\0') {
-        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be a number (got '%s')", solver->method->info.id,
-                       param, value);
+        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be a number (got '%s')",
+                       solver->method->info.id, param, value);
     }
     return kl_solver_set(solver, param, number);
 }
@@ -226,10 +228,12 @@ KlStatus kl_solver_preset(KlSolver *solver, const char *preset) {
         if (strcmp(presets[i].id, preset) == 0) {
             KL_TRY(kl_solver_set(solver, "max_iterations", presets[i].max_iterations));
             double own = solver->method->info.params[find_param(solver, "tolerance")].initial;
-            return kl_solver_set(solver, "tolerance", presets[i].tolerance > 0.0 ? presets[i].tolerance : own);
+            return kl_solver_set(solver, "tolerance",
+                                 presets[i].tolerance > 0.0 ? presets[i].tolerance : own);
         }
     }
-    return kl_fail(KL_ERR_NOT_FOUND, "no preset '%s'; known: high-precision, high-throughput", preset);
+    return kl_fail(KL_ERR_NOT_FOUND, "no preset '%s'; known: high-precision, high-throughput",
+                   preset);
 }
 
 void kl_solver_trace_natural(KlSolver *solver, bool on) { solver->trace_natural = on; }
@@ -241,7 +245,7 @@ double *kl_dense_alloc(KlArena *arena, int32_t dim) {
         arena->failed = true;
         return NULL;
     }
-    return KL_ARENA_ARRAY(arena, double, (size_t)dim * (size_t)dim);
+    return KL_ARENA_ARRAY(arena, double, (size_t)dim *(size_t)dim);
 }
 
 enum { JOINT_ROWS_MAX = 6 };  // of one joint, when the problem knows bodies
@@ -290,7 +294,8 @@ static bool covers(const KlCapacity *has, const KlCapacity *wanted) {
            has->size.limit_count >= wanted->size.limit_count &&
            has->size.contact_count >= wanted->size.contact_count &&
            has->size.body_count >= wanted->size.body_count &&
-           has->size.nonzeros >= wanted->size.nonzeros && has->joint_squares >= wanted->joint_squares;
+           has->size.nonzeros >= wanted->size.nonzeros &&
+           has->joint_squares >= wanted->joint_squares;
 }
 
 static void lay_out(KlSolver *s, KlArena *arena) {
@@ -319,8 +324,11 @@ static KlStatus reserve(KlSolver *s, const KlCapacity *wanted) {
     lay_out(s, &arena);
     KlStatus status = kl_arena_check(&arena);
     if (status != KL_OK && s->capacity.dim > KL_DENSE_DIM_MAX) {
-        status = kl_fail(KL_ERR_MEMORY, "%s: no room for %d rows; solvers with dense matrices take up to %d, newton-ncp and "
-                         "admm-ncp-plus more", s->method->info.id, (int)s->capacity.dim, (int)KL_DENSE_DIM_MAX);
+        status = kl_fail(
+            KL_ERR_MEMORY,
+            "%s: no room for %d rows; solvers with dense matrices take up to %d, newton-ncp and "
+            "admm-ncp-plus more",
+            s->method->info.id, (int)s->capacity.dim, (int)KL_DENSE_DIM_MAX);
     }
     if (status == KL_OK) {
         kl_warm_copy(&s->memory, &memory);
@@ -366,7 +374,8 @@ bool kl_converged_residuals(const KlRun *run) {
 }
 
 static bool converged(const KlSolver *s) {
-    return s->method->converged != NULL ? s->method->converged(&s->run) : kl_converged_residuals(&s->run);
+    return s->method->converged != NULL ? s->method->converged(&s->run)
+                                        : kl_converged_residuals(&s->run);
 }
 
 // |lambda - previous| <= STAGNATED_MOTION |lambda|; also tells whether lambda is finite.
@@ -470,7 +479,8 @@ static KlStatus start(KlSolver *s, const KlProblem *problem) {
     memcpy(s->frozen, s->param, (size_t)s->method->info.param_count * sizeof *s->param);
     KlWarmStart mode = (KlWarmStart)(int32_t)s->frozen[KL_PARAM_WARM_START];
     kl_warm_start(&s->memory, mode, problem, s->scratch, s->lambda);
-    s->run = (KlRun){.problem = problem, .param = s->frozen, .state = s->state, .lambda = s->lambda};
+    s->run =
+        (KlRun){.problem = problem, .param = s->frozen, .state = s->state, .lambda = s->lambda};
     if (problem->dim == 0) {
         stop(s, KL_OUTCOME_CONVERGED);
         return KL_OK;
@@ -539,7 +549,8 @@ KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
     return KL_OK;
 }
 
-KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution) {
+KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *trace,
+                         KlSolution *solution) {
     KL_TRY(kl_solver_begin(solver, problem, trace));
     bool done = false;
     KL_TRY(kl_solver_advance(solver, INT32_MAX, &done));
