@@ -15,8 +15,12 @@ static const CliOption options[] = {
     CLI_OPTIONS_SOLVER,
     {"repeat", 'r', CLI_INT, "N", "solve N times, tell the median time", 1, 100000, NULL},
     {"trace", 't', CLI_FLAG, NULL, "tell the residuals of every iteration", 0, 0, NULL},
-    {"lambda", 'l', CLI_FLAG, NULL, "tell the reactions (rows: joints, limits, contacts as t, o, n)", 0, 0,
-     NULL},
+    {"lambda", 'l', CLI_FLAG, NULL,
+     "tell the reactions (rows: joints, limits, contacts as t, o, n)", 0, 0, NULL},
+    {"condition", 'c', CLI_FLAG, NULL,
+     "tell rank, condition and spectrum of each problem, and the share of each solution's "
+     "reactions that moves nothing",
+     0, 0, NULL},
     CLI_OPTION_STRICT,
     CLI_COMMON,
 };
@@ -26,13 +30,13 @@ enum { TRACE_ROWS = 100000 };
 typedef struct Session {
     const CliArgs *args;
     SolverChoice choice;
-    KlTrace trace;      // rows NULL unless --trace
-    double *times;      // (repeat)
+    KlTrace trace;  // rows NULL unless --trace
+    double *times;  // (repeat)
     int32_t repeat;
-    json_t *results;
-    CliTable table, trace_table;
-    int32_t unfinished; // failed, diverged or not converged
-    bool failed;        // a solver returned an error
+    json_t *results, *problems;
+    CliTable table, trace_table, condition_table;
+    int32_t unfinished;  // failed, diverged or not converged
+    bool failed;         // a solver returned an error
 } Session;
 
 // What one solver did to one problem.
@@ -40,15 +44,19 @@ typedef struct Result {
     const char *outcome;  // of kl_outcome_name, or "failed"
     KlSolution solution;
     KlResiduals residuals;
-    double time;          // [s] median
+    double time;      // [s] median
+    double internal;  // share of lambda that moves nothing, NaN unless --condition
     char error[256];
 } Result;
 
-// --- solving --------------------------------------------------------------------------------------
+// --- solving
+// --------------------------------------------------------------------------------------
 
-static const KlResiduals unknown_residuals = {
-    .primal = (double)NAN, .dual = (double)NAN, .complementarity = (double)NAN, .natural = (double)NAN,
-    .natural_relative = (double)NAN};
+static const KlResiduals unknown_residuals = {.primal = (double)NAN,
+                                              .dual = (double)NAN,
+                                              .complementarity = (double)NAN,
+                                              .natural = (double)NAN,
+                                              .natural_relative = (double)NAN};
 
 static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlProblem *problem,
                                  Result *result) {
@@ -63,35 +71,42 @@ static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlPro
     result->outcome = kl_outcome_name(result->solution.outcome);
     result->time = kl_median(session->times, session->repeat);
     kl_problem_residuals(problem, result->solution.lambda, &result->residuals);
+    if (cli_has(session->args, "condition") &&
+        kl_problem_internal_share(problem, result->solution.lambda, &result->internal) != KL_OK) {
+        result->internal =
+            (double)NAN;  // above the stated limit of rows, which the condition tells
+    }
     return KL_OK;
 }
 
-// --- telling --------------------------------------------------------------------------------------
+// --- telling
+// --------------------------------------------------------------------------------------
 
 static json_t *trace_json(const KlTrace *trace) {
     json_t *rows = json_array();
     for (int32_t i = 0; i < trace->count; i++) {
         const KlTraceRow *row = &trace->rows[i];
         json_array_append_new(
-            rows, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "iteration", (int)row->iteration, "primal",
-                            cli_json_real(row->primal), "dual", cli_json_real(row->dual), "complementarity",
-                            cli_json_real(row->complementarity), "natural_relative",
-                            cli_json_real(row->natural_relative), "penalty", cli_json_real(row->penalty)));
+            rows, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "iteration", (int)row->iteration,
+                            "primal", cli_json_real(row->primal), "dual", cli_json_real(row->dual),
+                            "complementarity", cli_json_real(row->complementarity),
+                            "natural_relative", cli_json_real(row->natural_relative), "penalty",
+                            cli_json_real(row->penalty)));
     }
     return rows;
 }
 
-static void tell_json(Session *session, const char *file, int32_t index, const ProblemRecord *record,
-                      const char *solver, const Result *result) {
+static void tell_json(Session *session, const char *file, int32_t index,
+                      const ProblemRecord *record, const char *solver, const Result *result) {
     const KlResiduals *r = &result->residuals;
-    json_t *row = json_pack(
-        "{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "file", file, "index",
-        (int)index, "name", record->name, "solver", solver, "outcome", result->outcome, "iterations",
-        (int)result->solution.iterations, "time_s", cli_json_real(result->time), "r_p",
-        cli_json_real(r->primal), "r_dual", cli_json_real(r->dual), "r_ncp",
-        cli_json_real(r->complementarity), "r_nat", cli_json_real(r->natural), "r_nat_rel",
-        cli_json_real(r->natural_relative), "n", (int)record->problem->dim, "contacts",
-        (int)record->problem->contact_count);
+    json_t *row =
+        json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "file",
+                  file, "index", (int)index, "name", record->name, "solver", solver, "outcome",
+                  result->outcome, "iterations", (int)result->solution.iterations, "time_s",
+                  cli_json_real(result->time), "r_p", cli_json_real(r->primal), "r_dual",
+                  cli_json_real(r->dual), "r_ncp", cli_json_real(r->complementarity), "r_nat",
+                  cli_json_real(r->natural), "r_nat_rel", cli_json_real(r->natural_relative), "n",
+                  (int)record->problem->dim, "contacts", (int)record->problem->contact_count);
     if (record->note[0] != '\0') {
         json_object_set_new(row, "note", json_string(record->note));
     }
@@ -99,7 +114,11 @@ static void tell_json(Session *session, const char *file, int32_t index, const P
         json_object_set_new(row, "error", json_string(result->error));
     }
     if (cli_has(session->args, "lambda") && result->solution.lambda != NULL) {
-        json_object_set_new(row, "lambda", cli_json_reals(result->solution.lambda, record->problem->dim));
+        json_object_set_new(row, "lambda",
+                            cli_json_reals(result->solution.lambda, record->problem->dim));
+    }
+    if (cli_has(session->args, "condition")) {
+        json_object_set_new(row, "internal_share", cli_json_real(result->internal));
     }
     if (session->trace.rows != NULL) {
         json_object_set_new(row, "trace", trace_json(&session->trace));
@@ -151,7 +170,44 @@ static void tell_lambda(const ProblemRecord *record, const char *solver, const d
     }
 }
 
-// --- the loops ------------------------------------------------------------------------------------
+static KlStatus tell_condition(Session *session, const char *file, int32_t index,
+                               const ProblemRecord *record) {
+    const KlProblem *problem = record->problem;
+    KlCondition condition;
+    KL_TRY(kl_problem_condition(problem, &condition));
+    if (session->results == NULL) {
+        CliTable *table = &session->condition_table;
+        cli_table_cell(table, "%s", record->name);
+        cli_table_cell(table, "%d", (int)problem->dim);
+        cli_table_cell(table, "%d", (int)condition.rank);
+        cli_table_cell(table, "%d", (int)condition.jacobian_rank);
+        cli_table_residual(table, condition.eigen_min);
+        cli_table_residual(table, condition.eigen_max);
+        cli_table_residual(table, condition.condition);
+        cli_table_cell(table, "%.3f", condition.density);
+        return KL_OK;
+    }
+    double *spectrum = kl_alloc((size_t)(problem->dim > 0 ? problem->dim : 1) * sizeof *spectrum);
+    KlStatus status = spectrum != NULL ? kl_problem_spectrum(problem, spectrum)
+                                       : kl_fail(KL_ERR_MEMORY, "out of memory");
+    if (status == KL_OK) {
+        json_array_append_new(session->problems,
+                              json_pack("{s:s, s:i, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}",
+                                        "file", file, "index", (int)index, "name", record->name,
+                                        "n", (int)problem->dim, "rank", (int)condition.rank,
+                                        "jacobian_rank", (int)condition.jacobian_rank, "eigen_min",
+                                        cli_json_real(condition.eigen_min), "eigen_max",
+                                        cli_json_real(condition.eigen_max), "condition",
+                                        cli_json_real(condition.condition), "density",
+                                        cli_json_real(condition.density), "spectrum",
+                                        cli_json_reals(spectrum, problem->dim)));
+    }
+    kl_free(spectrum);
+    return status;
+}
+
+// --- the loops
+// ------------------------------------------------------------------------------------
 
 static KlStatus solve_one(Session *session, const char *file, int32_t index,
                           const ProblemRecord *record, int32_t kind) {
@@ -184,6 +240,9 @@ static KlStatus solve_problem(Session *session, ProblemFile *file, int32_t index
     KlStatus status = problem_file_read(file, index, &record);
     if (status == KL_OK && record.note[0] != '\0') {
         cli_note(session->args, "%s: %s", file->path, record.note);
+    }
+    if (status == KL_OK && cli_has(session->args, "condition")) {
+        status = tell_condition(session, file->path, index, &record);
     }
     for (int32_t k = 0; k < session->choice.count && status == KL_OK && !cli_interrupted(); k++) {
         status = solve_one(session, file->path, index, &record, session->choice.kinds[k]);
@@ -218,10 +277,13 @@ static KlStatus solve_file(Session *session, const char *operand) {
 }
 
 static KlStatus session_begin(Session *session, const CliArgs *args) {
-    static const char *const columns[] = {"problem", "n",   "contacts", "solver", "outcome", "iterations",
-                                          "time",    "r_p", "r_dual",   "r_ncp",  "r_nat",   "r_nat_rel"};
-    static const char *const trace_columns[] = {"trace", "iteration",     "r_p",    "r_d",
+    static const char *const columns[] = {"problem", "n",          "contacts", "solver",
+                                          "outcome", "iterations", "time",     "r_p",
+                                          "r_dual",  "r_ncp",      "r_nat",    "r_nat_rel"};
+    static const char *const trace_columns[] = {"trace", "iteration", "r_p",    "r_d",
                                                 "r_cp",  "r_nat_rel", "penalty"};
+    static const char *const condition_columns[] = {
+        "problem", "n", "rank", "rank of J", "eigen_min", "eigen_max", "condition", "density"};
     *session = (Session){.args = args, .repeat = (int32_t)cli_int(args, "repeat", 1)};
     KL_TRY(solver_choice(args, solver_default(), &session->choice));
     session->times = kl_alloc((size_t)session->repeat * sizeof(double));
@@ -234,17 +296,26 @@ static KlStatus session_begin(Session *session, const CliArgs *args) {
     }
     if (cli_has(args, "json")) {
         session->results = json_array();
+        session->problems = json_array();
     }
     cli_table_begin(&session->table, 12, columns);
     cli_table_begin(&session->trace_table, 7, trace_columns);
+    cli_table_begin(&session->condition_table, 8, condition_columns);
     return KL_OK;
 }
 
 static void session_print(Session *session) {
     if (session->results != NULL) {
-        cli_print_json(json_pack("{s:o}", "results", session->results));
-        session->results = NULL;
+        json_t *whole = json_pack("{s:O}", "results", session->results);
+        if (cli_has(session->args, "condition")) {
+            json_object_set(whole, "problems", session->problems);
+        }
+        cli_print_json(whole);
         return;
+    }
+    if (cli_has(session->args, "condition")) {
+        cli_table_print(&session->condition_table, stdout);
+        putchar('\n');
     }
     if (session->trace.rows != NULL) {
         cli_table_print(&session->trace_table, stdout);
@@ -255,10 +326,12 @@ static void session_print(Session *session) {
 
 static void session_end(Session *session) {
     json_decref(session->results);
+    json_decref(session->problems);
     kl_free(session->times);
     kl_free(session->trace.rows);
     cli_table_free(&session->table);
     cli_table_free(&session->trace_table);
+    cli_table_free(&session->condition_table);
 }
 
 static int run(const CliArgs *args) {
@@ -290,15 +363,20 @@ const CliCommand cmd_solve = {
     .name = "solve",
     .operands = "FILE[:INDEX]...",
     .summary = "solves dual problems of a file by every chosen solver",
-    .text = "Reads our HDF5, FCLIB local and global, or JSON problems, told apart by content. FILE:3 takes "
-            "one problem, FILE:0-9 a range, FILE:walker/dense those whose name starts so. Residuals are "
-            "recomputed from lambda, independently of the solver's own. Without --strict, not converging "
+    .text = "Reads our HDF5, FCLIB local and global, or JSON problems, told apart by content. "
+            "FILE:3 takes "
+            "one problem, FILE:0-9 a range, FILE:walker/dense those whose name starts so. "
+            "Residuals are "
+            "recomputed from lambda, independently of the solver's own. Without --strict, not "
+            "converging "
             "is a result and exits 0.",
     .options = options,
-    .examples = {"kinloop solve tests/data/fclib/Capsules-i125-1213.hdf5 --solver pgs-ncp,admm-ncp-sa --max-iter 1000",
-                 "two solvers on a public problem of 286 contacts",
-                 "kinloop solve set.h5:0-9 --solver pgs-ncp,newton-ncp --tol 1e-8 --json > results.json",
-                 "the first ten problems of a data set, for kinloop profile"},
+    .examples =
+        {"kinloop solve tests/data/fclib/Capsules-i125-1213.hdf5 --solver pgs-ncp,admm-ncp-sa "
+         "--max-iter 1000",
+         "two solvers on a public problem of 286 contacts",
+         "kinloop solve set.h5:0-9 --solver pgs-ncp,newton-ncp --tol 1e-8 --json > results.json",
+         "the first ten problems of a data set, for kinloop profile"},
     .min_operands = 1,
     .max_operands = 1000000,
     .complete = "file",

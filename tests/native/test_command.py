@@ -334,6 +334,13 @@ class Sets(Command):
         self.assertTrue(all(bucket["problems"] <= 20 for bucket in info["buckets"]))
         self.assertGreater(len(info["buckets"]), 3)
 
+    def test_solve_tells_rank_condition_and_the_internal_share(self):
+        answer = self.json("solve", os.path.join(DATA, "problems.json") + ":10", "-s", "admm-ncp-plus", "-c", "--json")
+        problem, result = answer["problems"][0], answer["results"][0]
+        self.assertEqual((problem["n"], problem["rank"], len(problem["spectrum"])), (18, 12, 18))
+        self.assertAlmostEqual(problem["condition"], problem["eigen_max"] / problem["eigen_min"], delta=1)
+        self.assertTrue(0 <= result["internal_share"] <= 1)
+
     def test_the_committed_sample_holds_every_system_and_verifies(self):
         sample = os.path.join(DATA, "dataset", "sample.h5")
         self.assertEqual(self.json("dataset", "verify", sample, "--json")["faults"], [])
