@@ -90,6 +90,7 @@ if [ -f wasm/parity.mjs ]; then
     stage "WebAssembly against native, under Node"
     run_counted wasm-parity node wasm/parity.mjs
     run_counted wasm-golden node wasm/golden.mjs
+    run_counted wasm-traces node wasm/traces.mjs
 fi
 
 if [ -d web/tests/unit ]; then
