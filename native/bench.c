@@ -252,8 +252,7 @@ static KlStatus solve_case(const CliArgs *args, ProblemFile *file, BenchCase *be
 
 static KlStatus time_case(const CliArgs *args, ProblemFile *file, BenchCase *benchmark, bool warm_up) {
     double seconds = (double)NAN;
-    KL_TRY(benchmark->problem >= 0 ? solve_case(args, file, benchmark, &seconds)
-                                   : run_case(args, benchmark, &seconds));
+    KL_TRY(benchmark->problem >= 0 ? solve_case(args, file, benchmark, &seconds) : run_case(args, benchmark, &seconds));
     if (!warm_up && isfinite(seconds) && !cli_interrupted()) {
         double *samples = kl_realloc(benchmark->samples, (size_t)(benchmark->repeats + 1) * sizeof *samples);
         if (samples == NULL) {

@@ -6,17 +6,17 @@
 #include "runner.h"
 
 typedef struct BenchCase {
-    char id[256];      // "scene/run/preset/solver" or "file/problem/solver"
+    char id[256];  // "scene/run/preset/solver" or "file/problem/solver"
     char scene[64], run[64], solver[64], preset[32];
-    int64_t steps;     // timed in one repetition
-    int32_t problem;   // of the problem file, -1 = a scene
-    int32_t kind;      // of kl_solver_kind
-    double *samples;   // (repeats) seconds a step, or of a solve
+    int64_t steps;    // timed in one repetition
+    int32_t problem;  // of the problem file, -1 = a scene
+    int32_t kind;     // of kl_solver_kind
+    double *samples;  // (repeats) seconds a step, or of a solve
     int32_t repeats;
     const char *outcome;  // of the last repetition: as RunStats.outcome or kl_outcome_name
     char error[256];
-    double residuals[5];  // r_p r_dual r_ncp r_nat r_nat_rel: the worst of a repetition
-    double iterations;    // of one repetition
+    double residuals[5];     // r_p r_dual r_ncp r_nat r_nat_rel: the worst of a repetition
+    double iterations;       // of one repetition
     int32_t rows, contacts;  // the most of a repetition
 } BenchCase;
 

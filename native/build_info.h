@@ -6,7 +6,7 @@
 
 void machine_name(char *text, size_t size);  // model of the CPU and number of threads
 const char *compiler_name(void);
-const char *commit_name(void);               // "unknown" outside a repository
-const char *build_name(void);                // "native", "native-fast"
+const char *commit_name(void);  // "unknown" outside a repository
+const char *build_name(void);   // "native", "native-fast"
 
 #endif

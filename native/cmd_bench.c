@@ -68,12 +68,12 @@ static bool compare_row(json_t *row, const json_t *old, double limit) {
     static double now[MOST], before[MOST];
     int32_t count = samples_of(row, now, MOST), older = samples_of(old, before, MOST);
     KlRatio ratio;
-    if (count == 0 || older == 0 ||
-        kl_bootstrap_ratio(before, older, now, count, 2000, 0.95, 1, &ratio) != KL_OK) {
+    if (count == 0 || older == 0 || kl_bootstrap_ratio(before, older, now, count, 2000, 0.95, 1, &ratio) != KL_OK) {
         return false;
     }
-    json_object_set_new(row, "ratio", json_pack("{s:o, s:o, s:o}", "ratio", cli_json_real(ratio.ratio), "low",
-                                                cli_json_real(ratio.low), "high", cli_json_real(ratio.high)));
+    json_object_set_new(row, "ratio",
+                        json_pack("{s:o, s:o, s:o}", "ratio", cli_json_real(ratio.ratio), "low",
+                                  cli_json_real(ratio.low), "high", cli_json_real(ratio.high)));
     return ratio.ratio > limit && ratio.low > 1.0;
 }
 
@@ -92,9 +92,10 @@ static KlStatus compare(const CliArgs *args, json_t *rows, bool *regressed) {
             continue;
         }
         if (!cli_has(args, "force") && !(same_text(row, before, "machine") && same_text(row, before, "build"))) {
-            status = kl_fail(KL_ERR_ARGUMENT, "%s was timed on another machine or build (%s, %s); --force compares anyway",
-                             path, json_string_value(json_object_get(before, "machine")),
-                             json_string_value(json_object_get(before, "build")));
+            status =
+                kl_fail(KL_ERR_ARGUMENT, "%s was timed on another machine or build (%s, %s); --force compares anyway",
+                        path, json_string_value(json_object_get(before, "machine")),
+                        json_string_value(json_object_get(before, "build")));
             break;
         }
         matched++;
@@ -112,8 +113,8 @@ static double real_of(const json_t *row, const char *key) {
 }
 
 static void print_rows(const json_t *rows, bool with_ratio) {
-    static const char *const titles[] = {"case", "median", "min", "mad", "repeats", "outcome", "iterations", "r_nat_rel",
-                                         "ratio (95 %)"};
+    static const char *const titles[] = {"case",    "median",     "min",       "mad",         "repeats",
+                                         "outcome", "iterations", "r_nat_rel", "ratio (95 %)"};
     CliTable table;
     cli_table_begin(&table, with_ratio ? 9 : 8, titles);
     size_t i;
@@ -151,8 +152,8 @@ static int list_suites(const CliArgs *args) {
         if (!cli_has(args, "json")) {
             printf("%-12s %s\n", bench_suite_id(i), bench_suite_text(i));
         }
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "id", bench_suite_id(i), "title",
-                                              bench_suite_title(i), "text", bench_suite_text(i)));
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "id", bench_suite_id(i), "title", bench_suite_title(i),
+                                              "text", bench_suite_text(i)));
     }
     if (cli_has(args, "json")) {
         cli_print_json(rows);

@@ -12,14 +12,12 @@
 static const CliOption options[] = {CLI_COMMON};
 
 typedef struct Finding {
-    const char *kind;   // "scene", "model", "problems"
-    char detail[256];   // what is in there
-    json_t *notes;      // texts
+    const char *kind;  // "scene", "model", "problems"
+    char detail[256];  // what is in there
+    json_t *notes;     // texts
 } Finding;
 
-static void note(Finding *finding, const char *text) {
-    json_array_append_new(finding->notes, json_string(text));
-}
+static void note(Finding *finding, const char *text) { json_array_append_new(finding->notes, json_string(text)); }
 
 // --- scenes ---------------------------------------------------------------------------------------
 
@@ -57,8 +55,7 @@ static KlStatus check_scene(const char *path, Finding *finding) {
     KlModelInfo info;
     kl_model_info(kl_scene_model(scene), &info);
     snprintf(finding->detail, sizeof finding->detail, "%d bodies, %d joints, %d joint rows, %d loops, %d runs",
-             (int)info.bodies, (int)info.joints, (int)info.joint_rows, (int)info.loops,
-             (int)kl_scene_run_count(scene));
+             (int)info.bodies, (int)info.joints, (int)info.joint_rows, (int)info.loops, (int)kl_scene_run_count(scene));
     kl_scene_destroy(scene);
     return status;
 }
@@ -86,8 +83,8 @@ static KlStatus check_model(const char *path, Finding *finding) {
     }
     KlModelInfo info;
     kl_model_info(kl_scene_model(scene), &info);
-    snprintf(finding->detail, sizeof finding->detail, "%d bodies, %d joints, %d joint rows, %d loops",
-             (int)info.bodies, (int)info.joints, (int)info.joint_rows, (int)info.loops);
+    snprintf(finding->detail, sizeof finding->detail, "%d bodies, %d joints, %d joint rows, %d loops", (int)info.bodies,
+             (int)info.joints, (int)info.joint_rows, (int)info.loops);
     kl_import_report_destroy(report);
     kl_scene_destroy(scene);
     return KL_OK;
@@ -139,8 +136,7 @@ static KlStatus check_file(const char *operand, Finding *finding) {
     if (cli_ends_with(path, ".urdf") || cli_ends_with(path, ".xml")) {
         return check_model(path, finding);
     }
-    if (h5_is_file(path) || cli_ends_with(path, ".h5") || cli_ends_with(path, ".hdf5") ||
-        is_problem_document(path)) {
+    if (h5_is_file(path) || cli_ends_with(path, ".h5") || cli_ends_with(path, ".hdf5") || is_problem_document(path)) {
         return check_problems(path, finding);
     }
     return check_scene(path, finding);
@@ -148,9 +144,8 @@ static KlStatus check_file(const char *operand, Finding *finding) {
 
 static void tell(const CliArgs *args, const char *operand, bool valid, Finding *finding, json_t *rows) {
     if (rows != NULL) {
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:s, s:O}", "file", operand, "kind",
-                                              finding->kind, "valid", (int)valid, "detail", finding->detail,
-                                              "notes", finding->notes));
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:s, s:O}", "file", operand, "kind", finding->kind,
+                                              "valid", (int)valid, "detail", finding->detail, "notes", finding->notes));
     } else if (valid) {
         printf("%s: valid %s (%s)\n", operand, finding->kind, finding->detail);
         size_t i;
@@ -186,8 +181,7 @@ const CliCommand cmd_check = {
             "document, what was found and what is allowed. For scenes every run is built and the joints of the "
             "start pose are measured; models are imported; for data sets every problem is read and checked.",
     .options = options,
-    .examples = {"kinloop check scenes/walker.json",
-                 "validates a scene before running it",
+    .examples = {"kinloop check scenes/walker.json", "validates a scene before running it",
                  "kinloop check scenes/experiments/*.json set.h5 --json",
                  "what a continuous-integration job would run"},
     .min_operands = 1,

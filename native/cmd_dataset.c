@@ -35,8 +35,8 @@ static const CliOption options[] = {
 };
 
 // The twelve systems of the paper's suite and its base case, in the order of its table.
-static const char *const suite[] = {"box_on_plane", "boxes_fixed", "nunchaku",  "fourbar_fixed", "fourbar_free",
-                                    "arm7d",        "quadruped",   "bdx",       "lima",          "misha",
+static const char *const suite[] = {"box_on_plane", "boxes_fixed", "nunchaku", "fourbar_fixed", "fourbar_free",
+                                    "arm7d",        "quadruped",   "bdx",      "lima",          "misha",
                                     "walker",       "gazelle",     "ironman"};
 enum { SUITE_COUNT = sizeof suite / sizeof suite[0] };
 
@@ -76,9 +76,10 @@ static KlStatus plan_make(const CliArgs *args, DatasetPlan *plan, char *list, si
     };
     KL_TRY(shard_parse(cli_text(args, "shard", NULL), &plan->shard, &plan->shards));
     KL_TRY(choose_systems(args, plan, list, size));
-    snprintf(plan->recipe, sizeof plan->recipe, "driver=%s bucket=%d units=%d stride=%d steps=%lld seed=%lld delassus=%d",
-             plan->driver, (int)plan->bucket, (int)plan->units, (int)plan->stride, (long long)plan->steps,
-             (long long)plan->seed, (int)plan->with_delassus);
+    snprintf(plan->recipe, sizeof plan->recipe,
+             "driver=%s bucket=%d units=%d stride=%d steps=%lld seed=%lld delassus=%d", plan->driver, (int)plan->bucket,
+             (int)plan->units, (int)plan->stride, (long long)plan->steps, (long long)plan->seed,
+             (int)plan->with_delassus);
     return KL_OK;
 }
 
@@ -96,8 +97,7 @@ static KlStatus join_into(const char *path, bool force, char *const *inputs, int
     return status;
 }
 
-static KlStatus finish_make(const CliArgs *args, const DatasetPlan *plan, const char *folder,
-                            const char *path) {
+static KlStatus finish_make(const CliArgs *args, const DatasetPlan *plan, const char *folder, const char *path) {
     char **units = NULL;
     int32_t count = 0;
     KlStatus status = dataset_unit_paths(plan, folder, &units, &count);
@@ -182,10 +182,10 @@ static KlStatus add_to_summary(Summary *summary, const ProblemRecord *record, in
 static json_t *bucket_json(Bucket *bucket) {
     double median = kl_median(bucket->natural, bucket->solved);  // sorts
     double worst = bucket->solved > 0 ? bucket->natural[bucket->solved - 1] : (double)NAN;
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "id", bucket->name, "problems",
-                     (int)bucket->problems, "solved", (int)bucket->solved, "rows_min", (int)bucket->rows_min,
-                     "rows_max", (int)bucket->rows_max, "contacts_max", (int)bucket->contacts_max,
-                     "r_nat_rel_median", cli_json_real(median), "r_nat_rel_max", cli_json_real(worst));
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "id", bucket->name, "problems", (int)bucket->problems,
+                     "solved", (int)bucket->solved, "rows_min", (int)bucket->rows_min, "rows_max",
+                     (int)bucket->rows_max, "contacts_max", (int)bucket->contacts_max, "r_nat_rel_median",
+                     cli_json_real(median), "r_nat_rel_max", cli_json_real(worst));
 }
 
 static void print_summary(const CliArgs *args, const char *path, Summary *summary) {
@@ -211,8 +211,8 @@ static void print_summary(const CliArgs *args, const char *path, Summary *summar
         solved += bucket->solved;
     }
     if (cli_has(args, "json")) {
-        cli_print_json(json_pack("{s:s, s:i, s:i, s:o}", "file", path, "problems", (int)problems, "solved",
-                                 (int)solved, "buckets", rows));
+        cli_print_json(json_pack("{s:s, s:i, s:i, s:o}", "file", path, "problems", (int)problems, "solved", (int)solved,
+                                 "buckets", rows));
     } else {
         cli_table_print(&table, stdout);
         printf("\n%d problems, %d with a solution\n", (int)problems, (int)solved);
@@ -437,8 +437,7 @@ static KlStatus convert_file(const CliArgs *args, const char *operand, const Cli
         if (status == KL_OK && ours == NULL && *number > 0) {
             status = kl_fail(KL_ERR_ARGUMENT, "an FCLIB file holds one problem; choose it with FILE:INDEX");
         } else if (status == KL_OK) {
-            status = ours != NULL ? write_ours(ours, &record, *number)
-                                  : fclib_write_local(output->temporary, &record);
+            status = ours != NULL ? write_ours(ours, &record, *number) : fclib_write_local(output->temporary, &record);
         }
         (*number)++;
         problem_record_free(&record);
@@ -481,7 +480,10 @@ static KlStatus need_operands(const CliArgs *args, int least, int most) {
     return count >= least && count <= most
                ? KL_OK
                : kl_fail(KL_ERR_ARGUMENT, "dataset %s takes %s file%s (got %d)", cli_operand(args, 0),
-                         most == 0 ? "no" : most == 1 ? "one" : "one or more", most == 1 ? "" : "s", count);
+                         most == 0   ? "no"
+                         : most == 1 ? "one"
+                                     : "one or more",
+                         most == 1 ? "" : "s", count);
 }
 
 static KlStatus dispatch(const CliArgs *args, int *code) {
@@ -529,7 +531,8 @@ const CliCommand cmd_dataset = {
     .options = options,
     .examples = {"kinloop dataset make --systems box_on_plane,fourbar_free --bucket 20 --units 1 -o set.h5",
                  "a small set of two systems; without options, the whole benchmark set",
-                 "parallel kinloop dataset make --systems nunchaku --bucket 20 --units 4 -o part{}.h5 --shard {}/4 ::: 1 2 3 4 && kinloop dataset merge part*.h5 -o all.h5",
+                 "parallel kinloop dataset make --systems nunchaku --bucket 20 --units 4 -o part{}.h5 --shard {}/4 ::: "
+                 "1 2 3 4 && kinloop dataset merge part*.h5 -o all.h5",
                  "the bytes of one process from four"},
     .min_operands = 1,
     .max_operands = 100001,

@@ -18,13 +18,15 @@ static const CliOption options[] = {
     {"linear", 0, CLI_FLAG, NULL, "grid values at equal distances, not at equal ratios", 0, 0, NULL},
     {"run", 0, CLI_TEXT, "ID", "the run of the scene (step_at_rest, else its first)", 0, 0, NULL},
     {"steps", 'n', CLI_INT, "N", "steps before measuring (1)", 1, 1000000, NULL},
-    {"push", 0, CLI_REAL, "FACTOR", "a force on the first body along x: FACTOR times mu m g of the whole", -1e6, 1e6, NULL},
+    {"push", 0, CLI_REAL, "FACTOR", "a force on the first body along x: FACTOR times mu m g of the whole", -1e6, 1e6,
+     NULL},
     {"edit", 'e', CLI_TEXT, "PATH=JSON", "changes the document for all cells; may be repeated", 0, 0, NULL},
     {"metric", 'm', CLI_TEXT, "ID[,ID...]", "pictures to draw (iterations,r_ncp)", 0, 0, "metrics"},
     {"shard", 0, CLI_TEXT, "I/N", "compute the I-th of N shares of the cells", 0, 0, NULL},
     {"resume", 0, CLI_FLAG, NULL, "go on with the cells that STEM.csv lacks", 0, 0, NULL},
     {"merge", 0, CLI_FLAG, NULL, "join CSV files of shards (the operands) and draw", 0, 0, NULL},
-    {"output", 'o', CLI_TEXT, "STEM", "write STEM.csv and STEM-SOLVER-METRIC.svg (default: CSV to stdout)", 0, 0, "file"},
+    {"output", 'o', CLI_TEXT, "STEM", "write STEM.csv and STEM-SOLVER-METRIC.svg (default: CSV to stdout)", 0, 0,
+     "file"},
     CLI_OPTION_FORCE,
     CLI_COMMON,
 };
@@ -68,8 +70,10 @@ static KlStatus parse_side(const char *text, bool linear, Side *side) {
                dots[2 + used] == '\0';
     }
     if (!good || count < 2 || count > MAX_SIDE || !(linear ? low < high : low > 0.0 && low < high)) {
-        return kl_fail(KL_ERR_ARGUMENT, "a side is PATH=LOW..HIGH:N with LOW < HIGH (> 0 unless --linear) and 2 to %d values "
-                                        "(got %s)", (int)MAX_SIDE, text);
+        return kl_fail(KL_ERR_ARGUMENT,
+                       "a side is PATH=LOW..HIGH:N with LOW < HIGH (> 0 unless --linear) and 2 to %d values "
+                       "(got %s)",
+                       (int)MAX_SIDE, text);
     }
     snprintf(side->path, sizeof side->path, "%.*s", (int)(equals - text), text);
     side->count = count;
@@ -94,7 +98,8 @@ static KlStatus grid_begin(const CliArgs *args, const SolverChoice *choice, Grid
 
 // --- cells ----------------------------------------------------------------------------------------
 
-static KlStatus load_cell(const CliArgs *args, const char *path, const Grid *grid, int32_t ix, int32_t iy, RunPlan *plan) {
+static KlStatus load_cell(const CliArgs *args, const char *path, const Grid *grid, int32_t ix, int32_t iy,
+                          RunPlan *plan) {
     char x[200], y[200];
     const char *edits[66];
     int32_t count = cli_value_count(args, "edit");
@@ -137,7 +142,8 @@ static KlStatus compute_cell(const CliArgs *args, const char *path, const Grid *
         int32_t outcome = kl_metric_find("outcome");
         bool finished = strcmp(stats.outcome, "finished") == 0;
         int code = finished ? (int)stats.final[outcome] : -1;
-        snprintf(cell->outcome, sizeof cell->outcome, "%s", finished ? kl_outcome_name((KlOutcome)code) : stats.outcome);
+        snprintf(cell->outcome, sizeof cell->outcome, "%s",
+                 finished ? kl_outcome_name((KlOutcome)code) : stats.outcome);
         for (int v = 0; v < VALUE_COUNT; v++) {
             cell->values[v] = finished ? stats.final[kl_metric_find(value_ids[v])] : (double)NAN;
         }
@@ -258,9 +264,16 @@ static KlStatus draw(const CliArgs *args, const Grid *grid, int32_t solver, int 
     snprintf(title, sizeof title, "%s of %s (hatched: not converged)", value_ids[value], grid->solvers[solver]);
     status = status == KL_OK ? cli_output_open(&output, path, cli_has(args, "force")) : status;
     if (status == KL_OK) {
-        SvgHeatmap map = {.title = title, .x_label = grid->x.path, .y_label = grid->y.path,
-                          .value_label = value_ids[value], .x = grid->x.values, .y = grid->y.values, .values = values,
-                          .hatched = hatched, .columns = grid->x.count, .rows = grid->y.count};
+        SvgHeatmap map = {.title = title,
+                          .x_label = grid->x.path,
+                          .y_label = grid->y.path,
+                          .value_label = value_ids[value],
+                          .x = grid->x.values,
+                          .y = grid->y.values,
+                          .values = values,
+                          .hatched = hatched,
+                          .columns = grid->x.count,
+                          .rows = grid->y.count};
         svg_heatmap(output.file, &map);
         status = cli_output_commit(&output);
     }
@@ -282,7 +295,8 @@ static KlStatus draw_all(const CliArgs *args, const Grid *grid, const char *stem
             value = strlen(value_ids[v]) == length && strncmp(value_ids[v], at, length) == 0 ? v : value;
         }
         if (value < 0) {
-            return kl_fail(KL_ERR_ARGUMENT, "--metric takes iterations, r_ncp, r_dual, r_nat, r_nat_rel, r_pen (got %s)", at);
+            return kl_fail(KL_ERR_ARGUMENT,
+                           "--metric takes iterations, r_ncp, r_dual, r_nat, r_nat_rel, r_pen (got %s)", at);
         }
         for (int32_t s = 0; s < grid->solver_count; s++) {
             KL_TRY(draw(args, grid, s, value, stem));
@@ -324,10 +338,10 @@ static void print_json(const Grid *grid) {
     json_t *rows = json_array();
     for (int32_t i = 0; i < cell_count(grid); i++) {
         const Cell *cell = &grid->cells[i];
-        json_t *row = json_pack("{s:i, s:s, s:o, s:o, s:s}", "cell", (int)i, "solver",
-                                grid->solvers[i / (grid->x.count * grid->y.count)], "x",
-                                cli_json_real(grid->x.values[i % grid->x.count]), "y",
-                                cli_json_real(grid->y.values[i / grid->x.count % grid->y.count]), "outcome", cell->outcome);
+        json_t *row = json_pack(
+            "{s:i, s:s, s:o, s:o, s:s}", "cell", (int)i, "solver", grid->solvers[i / (grid->x.count * grid->y.count)],
+            "x", cli_json_real(grid->x.values[i % grid->x.count]), "y",
+            cli_json_real(grid->y.values[i / grid->x.count % grid->y.count]), "outcome", cell->outcome);
         for (int v = 0; v < VALUE_COUNT; v++) {
             json_object_set_new(row, value_ids[v], cli_json_real(cell->values[v]));
         }
@@ -359,7 +373,8 @@ static KlStatus write_all(const CliArgs *args, const Grid *grid) {
 static int run(const CliArgs *args) {
     Grid *grid = kl_alloc(sizeof *grid);
     SolverChoice choice;
-    KlStatus status = grid != NULL ? solver_choice(args, "newton-ncp", &choice) : kl_fail(KL_ERR_MEMORY, "out of memory");
+    KlStatus status =
+        grid != NULL ? solver_choice(args, "newton-ncp", &choice) : kl_fail(KL_ERR_MEMORY, "out of memory");
     status = status == KL_OK ? grid_begin(args, &choice, grid) : status;
     status = status == KL_OK ? fill(args, grid) : status;
     status = status == KL_OK ? write_all(args, grid) : status;
@@ -379,10 +394,11 @@ const CliCommand cmd_heatmap = {
             "pushed with --push 1.01. Any two places of any scene document make a grid. A cell holds the metrics of "
             "the last step; hatched cells did not converge. Shards merge in any order to the same bytes.",
     .options = options,
-    .examples = {"kinloop heatmap -s newton-ncp,admm-ncp-fp --preset high-throughput --push 1.01 -o mass",
-                 "the pushed mass grid of two solvers",
-                 "kinloop heatmap fourbar_free -s newton-ncp -x bodies.1.mass=1..1000:7 -y dt=1e-4..1e-2:5 --steps 20 -o bar",
-                 "a mass against the time step"},
+    .examples =
+        {"kinloop heatmap -s newton-ncp,admm-ncp-fp --preset high-throughput --push 1.01 -o mass",
+         "the pushed mass grid of two solvers",
+         "kinloop heatmap fourbar_free -s newton-ncp -x bodies.1.mass=1..1000:7 -y dt=1e-4..1e-2:5 --steps 20 -o bar",
+         "a mass against the time step"},
     .min_operands = 0,
     .max_operands = 100000,
     .complete = "scenes",

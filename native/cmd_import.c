@@ -67,8 +67,8 @@ static void tell(const CliArgs *args, const KlScene *scene, const KlImportReport
         cli_note(args, "%s:%d: %s: %s%s", note->file, (int)note->line, note->element, note->lost ? "LOST: " : "",
                  note->text);
     }
-    cli_note(args, "%d bodies, %d joints, %d joint rows, %d loops closed from %.2g to %.2g, mobility %d", (int)info.bodies,
-             (int)info.joints, (int)info.joint_rows, (int)info.loops, assembly->residual_before,
+    cli_note(args, "%d bodies, %d joints, %d joint rows, %d loops closed from %.2g to %.2g, mobility %d",
+             (int)info.bodies, (int)info.joints, (int)info.joint_rows, (int)info.loops, assembly->residual_before,
              assembly->residual_after, (int)assembly->mobility);
     if (cli_has(args, "json")) {
         cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:i, s:o}", "scene", kl_scene_id(scene), "bodies",
@@ -131,7 +131,8 @@ const CliCommand cmd_import = {
             "start pose; writes a scene. Everything that was changed, assumed or could not be carried over is told "
             "with file, line and element.",
     .options = options,
-    .examples = {"kinloop import tests/data/models/robot_delta/robot.urdf -o delta.json && kinloop run delta.json -s newton-ncp --steps 100",
+    .examples = {"kinloop import tests/data/models/robot_delta/robot.urdf -o delta.json && kinloop run delta.json -s "
+                 "newton-ncp --steps 100",
                  "a delta robot with its three loops, then simulated",
                  "kinloop import tests/data/models/gripper.xml --motors force --ground -o gripper.json --json",
                  "an MJCF model on a plane; the report as JSON"},

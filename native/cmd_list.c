@@ -15,9 +15,8 @@ static const CliOption options[] = {
 
 static json_t *solver_row(int32_t i) {
     const KlSolverInfo *solver = kl_solver_kind(i);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "id", solver->id, "title", solver->title, "text",
-                     solver->text, "source", solver->source, "family", solver->family, "de_saxce",
-                     (int)solver->de_saxce);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "id", solver->id, "title", solver->title, "text", solver->text,
+                     "source", solver->source, "family", solver->family, "de_saxce", (int)solver->de_saxce);
 }
 
 static KlStatus list_solvers(json_t *rows) {
@@ -38,11 +37,11 @@ static const char *kind_name(KlParamKind kind) {
 static json_t *param_row(const KlSolverInfo *solver, const KlParam *param) {
     char id[128];
     snprintf(id, sizeof id, "%s.%s", solver->id, param->id);
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b}", "id", id, "title",
-                            param->title, "solver", solver->id, "param", param->id, "unit", param->unit,
-                            "text", param->text, "kind", kind_name(param->kind), "initial",
-                            cli_json_real(param->initial), "min", cli_json_real(param->min), "max",
-                            cli_json_real(param->max), "log_scale", (int)param->log_scale);
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:b}", "id", id, "title", param->title, "solver",
+                  solver->id, "param", param->id, "unit", param->unit, "text", param->text, "kind",
+                  kind_name(param->kind), "initial", cli_json_real(param->initial), "min", cli_json_real(param->min),
+                  "max", cli_json_real(param->max), "log_scale", (int)param->log_scale);
     if (param->kind == KL_PARAM_CHOICE) {
         json_object_set_new(row, "choices", json_string(param->choices));
     }
@@ -64,9 +63,9 @@ static KlStatus list_params(json_t *rows) {
 static KlStatus list_metrics(json_t *rows) {
     for (int32_t i = 0; i < kl_metric_count(); i++) {
         const KlMetricInfo *metric = kl_metric_kind(i);
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:b}", "id", metric->id, "title",
-                                              metric->title, "unit", metric->unit, "text", metric->text,
-                                              "log_scale", (int)metric->log_scale));
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s, s:s, s:b}", "id", metric->id, "title", metric->title, "unit",
+                                        metric->unit, "text", metric->text, "log_scale", (int)metric->log_scale));
     }
     return KL_OK;
 }
@@ -77,8 +76,8 @@ static json_t *runs_of(const KlScene *scene) {
     json_t *runs = json_array();
     for (int32_t i = 0; i < kl_scene_run_count(scene); i++) {
         const KlRunDef *run = kl_scene_run(scene, i);
-        json_array_append_new(runs, json_pack("{s:s, s:s, s:o}", "id", run->id, "title", run->title,
-                                              "duration", cli_json_real(run->duration)));
+        json_array_append_new(runs, json_pack("{s:s, s:s, s:o}", "id", run->id, "title", run->title, "duration",
+                                              cli_json_real(run->duration)));
     }
     return runs;
 }
@@ -86,13 +85,12 @@ static json_t *runs_of(const KlScene *scene) {
 static json_t *scene_row(const char *id, const char *path, const KlScene *scene) {
     KlModelInfo info;
     kl_model_info(kl_scene_model(scene), &info);
-    json_t *row = json_pack(
-        "{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:i, s:b, s:b}", "id", id, "title",
-        kl_scene_title(scene), "text", kl_scene_text(scene), "bodies", (int)info.bodies, "joints",
-        (int)info.joints, "actuated_dofs", (int)info.actuated_dofs, "passive_dofs",
-        (int)info.passive_dofs, "joint_rows", (int)info.joint_rows, "mass_ratio",
-        cli_json_real(info.mass_ratio), "loops", (int)info.loops, "surrogate",
-        (int)kl_scene_surrogate(scene), "fixed_base", (int)info.fixed_base);
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o, s:i, s:b, s:b}", "id", id, "title",
+                  kl_scene_title(scene), "text", kl_scene_text(scene), "bodies", (int)info.bodies, "joints",
+                  (int)info.joints, "actuated_dofs", (int)info.actuated_dofs, "passive_dofs", (int)info.passive_dofs,
+                  "joint_rows", (int)info.joint_rows, "mass_ratio", cli_json_real(info.mass_ratio), "loops",
+                  (int)info.loops, "surrogate", (int)kl_scene_surrogate(scene), "fixed_base", (int)info.fixed_base);
     json_object_set_new(row, "experiment", json_boolean(strstr(path, "/experiments/") != NULL));
     json_object_set_new(row, "runs", runs_of(scene));
     return row;
@@ -126,8 +124,7 @@ static const Listing listings[] = {
     {"solvers", list_solvers, {"id", "title", "family", "de_saxce", "text"}},
     {"scenes",
      list_scenes,
-     {"id", "bodies", "joints", "actuated_dofs", "passive_dofs", "joint_rows", "mass_ratio", "loops",
-      "surrogate"}},
+     {"id", "bodies", "joints", "actuated_dofs", "passive_dofs", "joint_rows", "mass_ratio", "loops", "surrogate"}},
     {"metrics", list_metrics, {"id", "unit", "title"}},
     {"params", list_params, {"id", "kind", "initial", "min", "max", "unit", "title"}},
 };
@@ -206,8 +203,7 @@ const CliCommand cmd_list = {
             "results, keys of JSON.",
     .options = options,
     .examples = {"kinloop list solvers", "the ids that --solver takes",
-                 "kinloop list scenes --json | jq -r '.[] | select(.loops > 0).id'",
-                 "the scenes with kinematic loops"},
+                 "kinloop list scenes --json | jq -r '.[] | select(.loops > 0).id'", "the scenes with kinematic loops"},
     .min_operands = 1,
     .max_operands = 1,
     .complete = "solvers|scenes|metrics|params",

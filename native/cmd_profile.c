@@ -31,12 +31,14 @@ static json_t *profile_json(const ProfileTable *table, const Profile *profile, c
     json_t *curves = json_array();
     for (int32_t s = 0; s < table->solver_count; s++) {
         const double *rho = profile->rho + s * PROFILE_POINTS;
-        json_array_append_new(curves, json_pack("{s:s, s:o, s:o, s:o}", "solver", table->solvers[s], "rho_1",
-                                                cli_json_real(rho[0]), "rho_max", cli_json_real(rho[PROFILE_POINTS - 1]),
-                                                "rho", cli_json_reals(rho, PROFILE_POINTS)));
+        json_array_append_new(curves,
+                              json_pack("{s:s, s:o, s:o, s:o}", "solver", table->solvers[s], "rho_1",
+                                        cli_json_real(rho[0]), "rho_max", cli_json_real(rho[PROFILE_POINTS - 1]), "rho",
+                                        cli_json_reals(rho, PROFILE_POINTS)));
     }
     return json_pack("{s:s, s:s, s:i, s:o, s:o}", "group", group, "metric", metric, "problems",
-                     (int)profile->problem_count, "tau", cli_json_reals(profile->tau, PROFILE_POINTS), "solvers", curves);
+                     (int)profile->problem_count, "tau", cli_json_reals(profile->tau, PROFILE_POINTS), "solvers",
+                     curves);
 }
 
 static void add_rows(Task *task, const Profile *profile, const char *group, const char *metric) {
@@ -85,7 +87,8 @@ static KlStatus make_profiles(Task *task) {
     int32_t count = profile_groups(task->table, task->grouping, groups, 256);
     const char *metric = cli_text(task->args, "metric", NULL);
     if (count == 0) {
-        return kl_fail(KL_ERR_ARGUMENT, "--by %s: no problem's name tells its group", cli_text(task->args, "by", "all"));
+        return kl_fail(KL_ERR_ARGUMENT, "--by %s: no problem's name tells its group",
+                       cli_text(task->args, "by", "all"));
     }
     for (int32_t g = 0; g < count; g++) {
         for (int32_t m = 0; m < PROFILE_MEASURE_COUNT; m++) {
@@ -145,13 +148,15 @@ static KlStatus load_all(const CliArgs *args, json_t *rows) {
 }
 
 static int run(const CliArgs *args) {
-    static const char *const titles[] = {"group", "metric", "problems", "solver", "rho(1)", "rho(tau_max^1/3)",
-                                         "rho(tau_max)"};
+    static const char *const titles[] = {"group",  "metric",           "problems",    "solver",
+                                         "rho(1)", "rho(tau_max^1/3)", "rho(tau_max)"};
     json_t *rows = json_array();
     ProfileTable table = {0};
     const char *by = cli_text(args, "by", "all");
     Task task = {.args = args, .table = &table, .profiles = json_array()};
-    task.grouping = strcmp(by, "system") == 0 ? PROFILE_SYSTEM : strcmp(by, "category") == 0 ? PROFILE_CATEGORY : PROFILE_ALL;
+    task.grouping = strcmp(by, "system") == 0     ? PROFILE_SYSTEM
+                    : strcmp(by, "category") == 0 ? PROFILE_CATEGORY
+                                                  : PROFILE_ALL;
     cli_table_begin(&task.text, 7, titles);
     KlStatus status = load_all(args, rows);
     status = status == KL_OK ? profile_table(rows, &table) : status;
@@ -179,9 +184,9 @@ const CliCommand cmd_profile = {
             "Ranks beyond a pair of solvers mislead: compare two at a time by giving two solvers' results. "
             "Residuals are floored after Dingle and Higham unless --no-floor.",
     .options = options,
-    .examples = {"kinloop solve set.h5 -s pgs-ncp,newton-ncp --max-iter 1000 --json > r.json && kinloop profile r.json --by category -o profile",
-                 "profiles of a whole data set, with pictures",
-                 "kinloop profile r.json --metric iterations --json",
+    .examples = {"kinloop solve set.h5 -s pgs-ncp,newton-ncp --max-iter 1000 --json > r.json && kinloop profile r.json "
+                 "--by category -o profile",
+                 "profiles of a whole data set, with pictures", "kinloop profile r.json --metric iterations --json",
                  "one metric as data"},
     .min_operands = 1,
     .max_operands = 100000,

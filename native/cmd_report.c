@@ -24,10 +24,12 @@ static const CliOption options[] = {
 enum { MAX_CURVES = 16, MAX_TRACED = 12, MAX_POINTS = 2000 };
 
 static const char style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 "
+    "1rem;color:#222;background:#fff}"
     "h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #ddd}table{border-collapse:collapse;"
     "font-variant-numeric:tabular-nums}th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #eee}"
-    "th:first-child,td:first-child{text-align:left}figure{display:inline-block;margin:.3rem 0;width:49%;min-width:22rem}svg{max-width:100%;"
+    "th:first-child,td:first-child{text-align:left}figure{display:inline-block;margin:.3rem "
+    "0;width:49%;min-width:22rem}svg{max-width:100%;"
     "height:auto}.scroll{overflow-x:auto}small{color:#666}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#333}h2{border-color:#444}"
     "small{color:#aaa}}";
@@ -108,8 +110,8 @@ static int measure_index(const char *id) {
 }
 
 static KlStatus put_solvers(FILE *file, const ProfileTable *table) {
-    static const char *const titles[] = {"solver", "problems", "converged", "median iterations", "median time [s]",
-                                         "median r_nat_rel", "worst r_nat_rel"};
+    static const char *const titles[] = {"solver",          "problems",         "converged",      "median iterations",
+                                         "median time [s]", "median r_nat_rel", "worst r_nat_rel"};
     double *scratch = kl_alloc(((size_t)table->problem_count + 1) * sizeof *scratch);
     if (scratch == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
@@ -132,7 +134,8 @@ static KlStatus put_solvers(FILE *file, const ProfileTable *table) {
         put_number(file, "%.2e", worst_over(table, natural, s));
         fputs("</tr>\n", file);
     }
-    fputs("</tbody></table></div>\n<p><small>Iterations and time count only where the solver converged.</small></p>\n", file);
+    fputs("</tbody></table></div>\n<p><small>Iterations and time count only where the solver converged.</small></p>\n",
+          file);
     kl_free(scratch);
     return KL_OK;
 }
@@ -148,8 +151,10 @@ static bool has_values(const ProfileTable *table, int measure) {
 
 static KlStatus put_profiles(FILE *file, const ProfileTable *table) {
     put_heading(file, "Performance profiles");
-    fputs("<p>Height at tau: the share of problems that a solver does within a factor tau of the best. Further left and "
-          "higher is better; failed runs never count. Ranks beyond pairs of solvers can mislead.</p>\n", file);
+    fputs(
+        "<p>Height at tau: the share of problems that a solver does within a factor tau of the best. Further left and "
+        "higher is better; failed runs never count. Ranks beyond pairs of solvers can mislead.</p>\n",
+        file);
     for (int m = 0; m < PROFILE_MEASURE_COUNT; m++) {
         Profile profile;
         char title[128];
@@ -191,7 +196,10 @@ static KlStatus trace_curve(const json_t *row, SvgCurve *curve) {
         x[used] = real_of(step, "iteration");
         y[used++] = residual > 1e-17 ? residual : residual >= 0.0 ? 1e-17 : residual;  // zeros stay on the axis
     }
-    *curve = (SvgCurve){.name = text_of(row, "solver"), .style = svg_solver_style(text_of(row, "solver")), .x = x, .y = y,
+    *curve = (SvgCurve){.name = text_of(row, "solver"),
+                        .style = svg_solver_style(text_of(row, "solver")),
+                        .x = x,
+                        .y = y,
                         .count = (int32_t)used};
     return KL_OK;
 }
@@ -203,7 +211,8 @@ static KlStatus put_convergence_of(FILE *file, const json_t *rows, const json_t 
     size_t i;
     const json_t *row;
     json_array_foreach(rows, i, row) {
-        if (status == KL_OK && count < MAX_CURVES && same_problem(row, first) && json_object_get(row, "trace") != NULL) {
+        if (status == KL_OK && count < MAX_CURVES && same_problem(row, first) &&
+            json_object_get(row, "trace") != NULL) {
             status = trace_curve(row, &curves[count]);
             count += status == KL_OK;
         }
@@ -211,8 +220,13 @@ static KlStatus put_convergence_of(FILE *file, const json_t *rows, const json_t 
     if (status == KL_OK) {
         char title[160];
         snprintf(title, sizeof title, "%.120s (%d rows)", text_of(first, "name"), (int)real_of(first, "n"));
-        SvgPlot plot = {.title = title, .x_label = "iteration", .y_label = "r_nat_rel", .log_x = true, .log_y = true,
-                        .curves = curves, .count = count};
+        SvgPlot plot = {.title = title,
+                        .x_label = "iteration",
+                        .y_label = "r_nat_rel",
+                        .log_x = true,
+                        .log_y = true,
+                        .curves = curves,
+                        .count = count};
         fputs("<figure>", file);
         svg_plot(file, &plot);
         fputs("</figure>\n", file);
@@ -248,7 +262,7 @@ static KlStatus put_convergence(FILE *file, const json_t *rows) {
 // --- runs -----------------------------------------------------------------------------------------
 
 static void put_run(FILE *file, const json_t *result) {
-    static const char *const titles[] = {"solver",      "outcome",      "steps",       "converged",      "iterations",
+    static const char *const titles[] = {"solver",   "outcome",     "steps",        "converged",       "iterations",
                                          "time [s]", "worst r_pen", "worst r_dual", "worst r_nat_rel", "hash"};
     char title[200];
     snprintf(title, sizeof title, "Run: %.80s, %.80s%s", text_of(result, "scene"), text_of(result, "run"),
@@ -375,16 +389,20 @@ static KlStatus put_series(FILE *file, const Record *record, const char *names, 
             x[used] = series->time[i];
             y[used++] = series->metrics[i * series->width + place];
         }
-        curves[count++] = (SvgCurve){.name = series->solver, .style = svg_solver_style(series->solver), .x = x, .y = y,
-                                     .count = (int32_t)used};
+        curves[count++] = (SvgCurve){
+            .name = series->solver, .style = svg_solver_style(series->solver), .x = x, .y = y, .count = (int32_t)used};
     }
     if (status == KL_OK && count > 0) {
         const KlMetricInfo *info = known >= 0 ? kl_metric_kind(known) : NULL;
         char label[96];
         snprintf(label, sizeof label, "%s%s%s%s", metric, info != NULL && info->unit[0] != '\0' ? " [" : "",
                  info != NULL ? info->unit : "", info != NULL && info->unit[0] != '\0' ? "]" : "");
-        SvgPlot plot = {.title = info != NULL ? info->title : metric, .x_label = "time [s]", .y_label = label,
-                        .log_y = info != NULL && info->log_scale, .curves = curves, .count = count};
+        SvgPlot plot = {.title = info != NULL ? info->title : metric,
+                        .x_label = "time [s]",
+                        .y_label = label,
+                        .log_y = info != NULL && info->log_scale,
+                        .curves = curves,
+                        .count = count};
         fputs("<figure>", file);
         svg_plot(file, &plot);
         fputs("</figure>\n", file);
@@ -470,7 +488,8 @@ static KlStatus put_page(const CliArgs *args, FILE *file) {
     char machine[256];
     const char *title = cli_text(args, "title", "kinloop report");
     machine_name(machine, sizeof machine);
-    fputs("<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\"><title>",
+    fputs("<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
+          "content=\"width=device-width\"><title>",
           file);
     put_text(file, title);
     fprintf(file, "</title><style>%s</style></head><body>\n<h1>", style);
@@ -506,12 +525,15 @@ const CliCommand cmd_report = {
     .name = "report",
     .operands = "RESULTS...",
     .summary = "one self-contained HTML page of results",
-    .text = "Takes JSON of solve (with --trace: convergence plots), bench and run, and files of run --record (time series). "
+    .text = "Takes JSON of solve (with --trace: convergence plots), bench and run, and files of run --record (time "
+            "series). "
             "Colours and dashes of solvers are those of the page.",
     .options = options,
-    .examples = {"kinloop solve set.h5 -s pgs-ncp,newton-ncp --max-iter 1000 --trace --json > t.json && kinloop report t.json -o report.html",
+    .examples = {"kinloop solve set.h5 -s pgs-ncp,newton-ncp --max-iter 1000 --trace --json > t.json && kinloop report "
+                 "t.json -o report.html",
                  "tables, profiles and convergence of a data set",
-                 "kinloop run walker -s newton-ncp --steps 50 --record walk.h5 --json > walk.json && kinloop report walk.json walk.h5 -o walk.html",
+                 "kinloop run walker -s newton-ncp --steps 50 --record walk.h5 --json > walk.json && kinloop report "
+                 "walk.json walk.h5 -o walk.html",
                  "a run with its time series"},
     .min_operands = 1,
     .max_operands = 100000,

@@ -16,12 +16,12 @@ static const CliOption options[] = {
     CLI_OPTIONS_SOLVER,
     CLI_OPTIONS_RUN,
     {"curated", 'c', CLI_FLAG, NULL, "the first solver drives, all others re-solve its problems", 0, 0, NULL},
-    {"record", 'o', CLI_TEXT, "FILE", "trajectories and problems to FILE.h5, or metrics to FILE.csv or - (stdout)",
-     0, 0, "file"},
+    {"record", 'o', CLI_TEXT, "FILE", "trajectories and problems to FILE.h5, or metrics to FILE.csv or - (stdout)", 0,
+     0, "file"},
     {"every", 0, CLI_INT, "N", "record the dual problem of every N-th step", 1, 100000000, NULL},
     {"delassus", 0, CLI_FLAG, NULL, "record D beside J and M^-1 (larger files)", 0, 0, NULL},
-    {"expect", 0, CLI_TEXT, "STEP:HASH[,HASH...]", "state hashes at a step, one a solver; exit 1 when they differ", 0, 0,
-     NULL},
+    {"expect", 0, CLI_TEXT, "STEP:HASH[,HASH...]", "state hashes at a step, one a solver; exit 1 when they differ", 0,
+     0, NULL},
     {"print-link", 0, CLI_FLAG, NULL, "print the page's link to this run, and run nothing", 0, 0, NULL},
     {"hash", 0, CLI_FLAG, NULL, "print only solver and state hash", 0, 0, NULL},
     CLI_OPTION_FORCE,
@@ -66,9 +66,9 @@ static void final_cell(CliTable *table, const RunStats *stats, const char *metri
 }
 
 static void print_summary(const RunPlan *plan, const RunStats *stats) {
-    static const char *const titles[] = {"solver",     "outcome",     "steps",        "converged",
-                                         "iterations", "worst r_pen", "worst r_dual", "worst r_ncp",
-                                         "worst r_nat_rel", "final r_pen", "energy",   "hash"};
+    static const char *const titles[] = {"solver",          "outcome",     "steps",        "converged",
+                                         "iterations",      "worst r_pen", "worst r_dual", "worst r_ncp",
+                                         "worst r_nat_rel", "final r_pen", "energy",       "hash"};
     CliTable table;
     cli_table_begin(&table, 12, titles);
     for (int32_t k = 0; k < plan->choice.count; k++) {
@@ -93,8 +93,7 @@ static void print_summary(const RunPlan *plan, const RunStats *stats) {
 static void print_text(const CliArgs *args, const RunPlan *plan, const RunStats *stats) {
     if (cli_has(args, "hash")) {
         for (int32_t k = 0; k < plan->choice.count; k++) {
-            printf("%s %016llx\n", kl_solver_kind(plan->choice.kinds[k])->id,
-                   (unsigned long long)stats[k].hash);
+            printf("%s %016llx\n", kl_solver_kind(plan->choice.kinds[k])->id, (unsigned long long)stats[k].hash);
         }
         return;
     }
@@ -111,17 +110,16 @@ static void print_text(const CliArgs *args, const RunPlan *plan, const RunStats 
     }
 }
 
-static void print_json(const CliArgs *args, const RunPlan *plan, const RunStats *stats,
-                       const char *command) {
+static void print_json(const CliArgs *args, const RunPlan *plan, const RunStats *stats, const char *command) {
     json_t *runs = json_array();
     for (int32_t k = 0; k < plan->choice.count; k++) {
         json_array_append_new(runs, run_stats_json(&stats[k], kl_solver_kind(plan->choice.kinds[k])->id));
     }
-    cli_print_json(json_pack("{s:s, s:s, s:o, s:I, s:b, s:b, s:s, s:s, s:s, s:o}", "scene",
-                             kl_scene_id(plan->scene), "run", plan->run->id, "dt", cli_json_real(plan->dt),
-                             "steps", (json_int_t)plan->steps, "surrogate",
-                             (int)kl_scene_surrogate(plan->scene), "curated", (int)cli_has(args, "curated"),
-                             "version", KL_VERSION, "build", KL_BUILD_NAME, "command", command, "runs", runs));
+    cli_print_json(json_pack("{s:s, s:s, s:o, s:I, s:b, s:b, s:s, s:s, s:s, s:o}", "scene", kl_scene_id(plan->scene),
+                             "run", plan->run->id, "dt", cli_json_real(plan->dt), "steps", (json_int_t)plan->steps,
+                             "surrogate", (int)kl_scene_surrogate(plan->scene), "curated",
+                             (int)cli_has(args, "curated"), "version", KL_VERSION, "build", KL_BUILD_NAME, "command",
+                             command, "runs", runs));
 }
 
 // --- running --------------------------------------------------------------------------------------
@@ -289,7 +287,8 @@ const CliCommand cmd_run = {
     .options = options,
     .examples = {"kinloop run box_on_plane --solver admm-ncp-plus,pgs-ncp --steps 2000",
                  "two solvers side by side, with a summary table",
-                 "kinloop run boxes_fixed --preset high-throughput --edit bodies.1.mass=100 --steps 200 --record boxes.h5 --json",
+                 "kinloop run boxes_fixed --preset high-throughput --edit bodies.1.mass=100 --steps 200 --record "
+                 "boxes.h5 --json",
                  "another mass; every dual problem and the trajectory go to a file"},
     .min_operands = 1,
     .max_operands = 1,

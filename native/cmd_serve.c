@@ -105,7 +105,8 @@ static void send_head(int peer, const char *status, const char *type, long long 
     char head[512];
     int size = snprintf(head, sizeof head,
                         "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nCache-Control: no-cache\r\n"
-                        "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n", status, type, length);
+                        "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+                        status, type, length);
     send_all(peer, head, (size_t)size);
 }
 
@@ -215,8 +216,8 @@ static KlStatus open_socket(int64_t port, int *listener, int *bound) {
     if (*listener >= 0) {
         setsockopt(*listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     }
-    if (*listener < 0 || bind(*listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(*listener, 64) != 0 ||
-        getsockname(*listener, (struct sockaddr *)&address, &length) != 0) {
+    if (*listener < 0 || bind(*listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(*listener, 64) != 0 || getsockname(*listener, (struct sockaddr *)&address, &length) != 0) {
         const char *reason = strerror(errno);
         if (*listener >= 0) {
             close(*listener);

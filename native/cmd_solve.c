@@ -15,8 +15,7 @@ static const CliOption options[] = {
     CLI_OPTIONS_SOLVER,
     {"repeat", 'r', CLI_INT, "N", "solve N times, tell the median time", 1, 100000, NULL},
     {"trace", 't', CLI_FLAG, NULL, "tell the residuals of every iteration", 0, 0, NULL},
-    {"lambda", 'l', CLI_FLAG, NULL,
-     "tell the reactions (rows: joints, limits, contacts as t, o, n)", 0, 0, NULL},
+    {"lambda", 'l', CLI_FLAG, NULL, "tell the reactions (rows: joints, limits, contacts as t, o, n)", 0, 0, NULL},
     {"condition", 'c', CLI_FLAG, NULL,
      "tell rank, condition and spectrum of each problem, and the share of each solution's "
      "reactions that moves nothing",
@@ -58,8 +57,7 @@ static const KlResiduals unknown_residuals = {.primal = (double)NAN,
                                               .natural = (double)NAN,
                                               .natural_relative = (double)NAN};
 
-static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlProblem *problem,
-                                 Result *result) {
+static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlProblem *problem, Result *result) {
     KlTrace *trace = session->trace.rows != NULL ? &session->trace : NULL;
     kl_solver_trace_natural(solver, trace != NULL);
     for (int32_t i = 0; i < session->repeat; i++) {
@@ -73,8 +71,7 @@ static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlPro
     kl_problem_residuals(problem, result->solution.lambda, &result->residuals);
     if (cli_has(session->args, "condition") &&
         kl_problem_internal_share(problem, result->solution.lambda, &result->internal) != KL_OK) {
-        result->internal =
-            (double)NAN;  // above the stated limit of rows, which the condition tells
+        result->internal = (double)NAN;  // above the stated limit of rows, which the condition tells
     }
     return KL_OK;
 }
@@ -86,27 +83,25 @@ static json_t *trace_json(const KlTrace *trace) {
     json_t *rows = json_array();
     for (int32_t i = 0; i < trace->count; i++) {
         const KlTraceRow *row = &trace->rows[i];
-        json_array_append_new(
-            rows, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "iteration", (int)row->iteration,
-                            "primal", cli_json_real(row->primal), "dual", cli_json_real(row->dual),
-                            "complementarity", cli_json_real(row->complementarity),
-                            "natural_relative", cli_json_real(row->natural_relative), "penalty",
-                            cli_json_real(row->penalty)));
+        json_array_append_new(rows,
+                              json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "iteration", (int)row->iteration, "primal",
+                                        cli_json_real(row->primal), "dual", cli_json_real(row->dual), "complementarity",
+                                        cli_json_real(row->complementarity), "natural_relative",
+                                        cli_json_real(row->natural_relative), "penalty", cli_json_real(row->penalty)));
     }
     return rows;
 }
 
-static void tell_json(Session *session, const char *file, int32_t index,
-                      const ProblemRecord *record, const char *solver, const Result *result) {
+static void tell_json(Session *session, const char *file, int32_t index, const ProblemRecord *record,
+                      const char *solver, const Result *result) {
     const KlResiduals *r = &result->residuals;
-    json_t *row =
-        json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "file",
-                  file, "index", (int)index, "name", record->name, "solver", solver, "outcome",
-                  result->outcome, "iterations", (int)result->solution.iterations, "time_s",
-                  cli_json_real(result->time), "r_p", cli_json_real(r->primal), "r_dual",
-                  cli_json_real(r->dual), "r_ncp", cli_json_real(r->complementarity), "r_nat",
-                  cli_json_real(r->natural), "r_nat_rel", cli_json_real(r->natural_relative), "n",
-                  (int)record->problem->dim, "contacts", (int)record->problem->contact_count);
+    json_t *row = json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "file", file,
+                            "index", (int)index, "name", record->name, "solver", solver, "outcome", result->outcome,
+                            "iterations", (int)result->solution.iterations, "time_s", cli_json_real(result->time),
+                            "r_p", cli_json_real(r->primal), "r_dual", cli_json_real(r->dual), "r_ncp",
+                            cli_json_real(r->complementarity), "r_nat", cli_json_real(r->natural), "r_nat_rel",
+                            cli_json_real(r->natural_relative), "n", (int)record->problem->dim, "contacts",
+                            (int)record->problem->contact_count);
     if (record->note[0] != '\0') {
         json_object_set_new(row, "note", json_string(record->note));
     }
@@ -114,8 +109,7 @@ static void tell_json(Session *session, const char *file, int32_t index,
         json_object_set_new(row, "error", json_string(result->error));
     }
     if (cli_has(session->args, "lambda") && result->solution.lambda != NULL) {
-        json_object_set_new(row, "lambda",
-                            cli_json_reals(result->solution.lambda, record->problem->dim));
+        json_object_set_new(row, "lambda", cli_json_reals(result->solution.lambda, record->problem->dim));
     }
     if (cli_has(session->args, "condition")) {
         json_object_set_new(row, "internal_share", cli_json_real(result->internal));
@@ -140,8 +134,7 @@ static void tell_trace(Session *session, const char *label) {
     }
 }
 
-static void tell_row(Session *session, const ProblemRecord *record, const char *solver,
-                     const Result *result) {
+static void tell_row(Session *session, const ProblemRecord *record, const char *solver, const Result *result) {
     CliTable *table = &session->table;
     const KlResiduals *r = &result->residuals;
     cli_table_cell(table, "%s", record->name);
@@ -170,8 +163,7 @@ static void tell_lambda(const ProblemRecord *record, const char *solver, const d
     }
 }
 
-static KlStatus tell_condition(Session *session, const char *file, int32_t index,
-                               const ProblemRecord *record) {
+static KlStatus tell_condition(Session *session, const char *file, int32_t index, const ProblemRecord *record) {
     const KlProblem *problem = record->problem;
     KlCondition condition;
     KL_TRY(kl_problem_condition(problem, &condition));
@@ -188,19 +180,16 @@ static KlStatus tell_condition(Session *session, const char *file, int32_t index
         return KL_OK;
     }
     double *spectrum = kl_alloc((size_t)(problem->dim > 0 ? problem->dim : 1) * sizeof *spectrum);
-    KlStatus status = spectrum != NULL ? kl_problem_spectrum(problem, spectrum)
-                                       : kl_fail(KL_ERR_MEMORY, "out of memory");
+    KlStatus status =
+        spectrum != NULL ? kl_problem_spectrum(problem, spectrum) : kl_fail(KL_ERR_MEMORY, "out of memory");
     if (status == KL_OK) {
-        json_array_append_new(session->problems,
-                              json_pack("{s:s, s:i, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}",
-                                        "file", file, "index", (int)index, "name", record->name,
-                                        "n", (int)problem->dim, "rank", (int)condition.rank,
-                                        "jacobian_rank", (int)condition.jacobian_rank, "eigen_min",
-                                        cli_json_real(condition.eigen_min), "eigen_max",
-                                        cli_json_real(condition.eigen_max), "condition",
-                                        cli_json_real(condition.condition), "density",
-                                        cli_json_real(condition.density), "spectrum",
-                                        cli_json_reals(spectrum, problem->dim)));
+        json_array_append_new(
+            session->problems,
+            json_pack("{s:s, s:i, s:s, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "file", file, "index", (int)index,
+                      "name", record->name, "n", (int)problem->dim, "rank", (int)condition.rank, "jacobian_rank",
+                      (int)condition.jacobian_rank, "eigen_min", cli_json_real(condition.eigen_min), "eigen_max",
+                      cli_json_real(condition.eigen_max), "condition", cli_json_real(condition.condition), "density",
+                      cli_json_real(condition.density), "spectrum", cli_json_reals(spectrum, problem->dim)));
     }
     kl_free(spectrum);
     return status;
@@ -209,8 +198,8 @@ static KlStatus tell_condition(Session *session, const char *file, int32_t index
 // --- the loops
 // ------------------------------------------------------------------------------------
 
-static KlStatus solve_one(Session *session, const char *file, int32_t index,
-                          const ProblemRecord *record, int32_t kind) {
+static KlStatus solve_one(Session *session, const char *file, int32_t index, const ProblemRecord *record,
+                          int32_t kind) {
     KlSolver *solver = NULL;
     SolverDefaults defaults = {.preset = "high-precision"};
     KL_TRY(solver_make(session->args, kind, &defaults, &solver));
@@ -269,21 +258,19 @@ static KlStatus solve_file(Session *session, const char *operand) {
     }
     cli_progress_end(&progress, file.count);
     if (status == KL_OK && used == 0 && !cli_interrupted()) {
-        status = kl_fail(KL_ERR_ARGUMENT, "%s selects none of the %d problems of %s", operand,
-                         (int)file.count, selection.path);
+        status = kl_fail(KL_ERR_ARGUMENT, "%s selects none of the %d problems of %s", operand, (int)file.count,
+                         selection.path);
     }
     problem_file_close(&file);
     return status;
 }
 
 static KlStatus session_begin(Session *session, const CliArgs *args) {
-    static const char *const columns[] = {"problem", "n",          "contacts", "solver",
-                                          "outcome", "iterations", "time",     "r_p",
-                                          "r_dual",  "r_ncp",      "r_nat",    "r_nat_rel"};
-    static const char *const trace_columns[] = {"trace", "iteration", "r_p",    "r_d",
-                                                "r_cp",  "r_nat_rel", "penalty"};
-    static const char *const condition_columns[] = {
-        "problem", "n", "rank", "rank of J", "eigen_min", "eigen_max", "condition", "density"};
+    static const char *const columns[] = {"problem", "n",   "contacts", "solver", "outcome", "iterations",
+                                          "time",    "r_p", "r_dual",   "r_ncp",  "r_nat",   "r_nat_rel"};
+    static const char *const trace_columns[] = {"trace", "iteration", "r_p", "r_d", "r_cp", "r_nat_rel", "penalty"};
+    static const char *const condition_columns[] = {"problem",   "n",         "rank",      "rank of J",
+                                                    "eigen_min", "eigen_max", "condition", "density"};
     *session = (Session){.args = args, .repeat = (int32_t)cli_int(args, "repeat", 1)};
     KL_TRY(solver_choice(args, solver_default(), &session->choice));
     session->times = kl_alloc((size_t)session->repeat * sizeof(double));
@@ -371,12 +358,11 @@ const CliCommand cmd_solve = {
             "converging "
             "is a result and exits 0.",
     .options = options,
-    .examples =
-        {"kinloop solve tests/data/fclib/Capsules-i125-1213.hdf5 --solver pgs-ncp,admm-ncp-sa "
-         "--max-iter 1000",
-         "two solvers on a public problem of 286 contacts",
-         "kinloop solve set.h5:0-9 --solver pgs-ncp,newton-ncp --tol 1e-8 --json > results.json",
-         "the first ten problems of a data set, for kinloop profile"},
+    .examples = {"kinloop solve tests/data/fclib/Capsules-i125-1213.hdf5 --solver pgs-ncp,admm-ncp-sa "
+                 "--max-iter 1000",
+                 "two solvers on a public problem of 286 contacts",
+                 "kinloop solve set.h5:0-9 --solver pgs-ncp,newton-ncp --tol 1e-8 --json > results.json",
+                 "the first ten problems of a data set, for kinloop profile"},
     .min_operands = 1,
     .max_operands = 1000000,
     .complete = "file",

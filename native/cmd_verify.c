@@ -60,10 +60,9 @@ static KlStatus read_json(const char *path, Recorded *recorded) {
         const json_t *run = json_array_get(runs, i);
         const char *solver = json_string_value(json_object_get(run, "solver"));
         const char *hash = json_string_value(json_object_get(run, "hash"));
-        status = solver != NULL && hash != NULL
-                     ? add_run(recorded, solver, strtoull(hash, NULL, 16),
-                               (int64_t)json_integer_value(json_object_get(run, "steps")))
-                     : fail_result(path, "a run lacks \"solver\" or \"hash\"");
+        status = solver != NULL && hash != NULL ? add_run(recorded, solver, strtoull(hash, NULL, 16),
+                                                          (int64_t)json_integer_value(json_object_get(run, "steps")))
+                                                : fail_result(path, "a run lacks \"solver\" or \"hash\"");
     }
     json_decref(root);
     return status;
@@ -83,8 +82,10 @@ static KlStatus read_trajectory(void *context, const char *name) {
     hid_t space = set >= 0 ? H5Dget_space(set) : -1;
     hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     length = count > 0 ? (hsize_t)count : 0;
-    if (space >= 0) H5Sclose(space);
-    if (set >= 0) H5Dclose(set);
+    if (space >= 0)
+        H5Sclose(space);
+    if (set >= 0)
+        H5Dclose(set);
     if (length == 0 || length > 100000000) {
         return h5_fail(walk->file, KL_ERR_FORMAT, path, "holds no hashes");
     }
@@ -102,9 +103,10 @@ static KlStatus read_h5(const char *path, Recorded *recorded) {
     H5File file;
     KL_TRY(h5_open(path, &file));
     Walk walk = {&file, recorded};
-    KlStatus status = h5_has(&file, "/trajectory")
-                          ? h5_attribute_text(&file, "/trajectory", "command", recorded->command, sizeof recorded->command)
-                          : h5_fail(&file, KL_ERR_FORMAT, "/trajectory", "is missing: this is no recorded run");
+    KlStatus status =
+        h5_has(&file, "/trajectory")
+            ? h5_attribute_text(&file, "/trajectory", "command", recorded->command, sizeof recorded->command)
+            : h5_fail(&file, KL_ERR_FORMAT, "/trajectory", "is missing: this is no recorded run");
     if (status == KL_OK) {
         status = h5_each(&file, "/trajectory", read_trajectory, &walk);
     }
@@ -146,7 +148,8 @@ static KlStatus repeat(const CliArgs *args, const RunPlan *plan, const Recorded 
     for (int32_t k = 0; !cli_has(args, "curated") && k < plan->choice.count && status == KL_OK; k++) {
         RunPlan shorter = *plan;
         for (int32_t i = 0; i < recorded->count; i++) {
-            if (strcmp(recorded->solvers[i], kl_solver_kind(plan->choice.kinds[k])->id) == 0 && recorded->steps[i] > 0) {
+            if (strcmp(recorded->solvers[i], kl_solver_kind(plan->choice.kinds[k])->id) == 0 &&
+                recorded->steps[i] > 0) {
                 shorter.steps = recorded->steps[i];
             }
         }

@@ -43,7 +43,7 @@ static KlStatus write_counts(const H5File *file, const char *name, const KlProbl
     const struct {
         const char *key;
         int64_t value;
-    } counts[] = {{"n_d", p->dim},           {"n_jd", p->joint_rows},    {"n_j", p->joint_count},
+    } counts[] = {{"n_d", p->dim},         {"n_jd", p->joint_rows},   {"n_j", p->joint_count},
                   {"n_l", p->limit_count}, {"n_c", p->contact_count}, {"n_b", p->body_count}};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         KL_TRY(h5_set_int(file, name, counts[i].key, counts[i].value));
@@ -107,8 +107,8 @@ static KlStatus write_vectors(const H5File *file, const char *name, const Proble
     return KL_OK;
 }
 
-static KlStatus write_csr(const H5File *file, const char *name, int32_t dim, const int32_t *start,
-                          const int32_t *index, const double *value) {
+static KlStatus write_csr(const H5File *file, const char *name, int32_t dim, const int32_t *start, const int32_t *index,
+                          const double *value) {
     char group[256], path[320];
     KL_TRY(h5_make_group(file, child(group, sizeof group, name, "D")));
     KL_TRY(h5_write_ints(file, child(path, sizeof path, group, "start"), start, dim + 1, 0));
@@ -156,10 +156,9 @@ static KlStatus write_bodies(const H5File *file, const char *name, const KlProbl
     KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "J/value"), p->jacobian, p->dim, 12));
     KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "M/mass"), p->mass, p->body_count, 0));
     KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "M/inertia"), p->inertia, p->body_count, 9));
-    KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "M/inverse_mass"), p->inverse_mass,
-                          p->body_count, 0));
-    return h5_write_reals(file, child(path, sizeof path, name, "M/inverse_inertia"), p->inverse_inertia,
-                          p->body_count, 9);
+    KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "M/inverse_mass"), p->inverse_mass, p->body_count, 0));
+    return h5_write_reals(file, child(path, sizeof path, name, "M/inverse_inertia"), p->inverse_inertia, p->body_count,
+                          9);
 }
 
 static KlStatus write_solution(const H5File *file, const char *name, const ProblemRecord *record) {
@@ -168,12 +167,10 @@ static KlStatus write_solution(const H5File *file, const char *name, const Probl
     char path[320];
     KL_TRY(h5_set_real(file, name, "r_nat", residuals.natural));
     KL_TRY(h5_set_real(file, name, "r_nat_rel", residuals.natural_relative));
-    return h5_write_reals(file, child(path, sizeof path, name, "lambda"), record->lambda,
-                          record->problem->dim, 0);
+    return h5_write_reals(file, child(path, sizeof path, name, "lambda"), record->lambda, record->problem->dim, 0);
 }
 
-KlStatus dataset_write(const H5File *file, const char *name, const ProblemRecord *record,
-                       bool with_delassus) {
+KlStatus dataset_write(const H5File *file, const char *name, const ProblemRecord *record, bool with_delassus) {
     const KlProblem *p = record->problem;
     KL_TRY(h5_make_group(file, name));
     KL_TRY(write_counts(file, name, p));
@@ -219,12 +216,11 @@ static KlStatus read_size(const H5File *file, const char *name, KlProblemSize *s
     KL_TRY(read_count(file, name, "n_d", &dim));
     int64_t rows = (int64_t)size->joint_rows + size->limit_count + 3 * (int64_t)size->contact_count;
     return dim == rows ? KL_OK
-                       : h5_fail(file, KL_ERR_FORMAT, name, "n_d is %d, but n_jd + n_l + 3 n_c is %lld",
-                                 (int)dim, (long long)rows);
+                       : h5_fail(file, KL_ERR_FORMAT, name, "n_d is %d, but n_jd + n_l + 3 n_c is %lld", (int)dim,
+                                 (long long)rows);
 }
 
-static KlStatus read_text_or_empty(const H5File *file, const char *name, const char *key, char *text,
-                                   size_t size) {
+static KlStatus read_text_or_empty(const H5File *file, const char *name, const char *key, char *text, size_t size) {
     text[0] = '\0';
     return h5_has_attribute(file, name, key) ? h5_attribute_text(file, name, key, text, size) : KL_OK;
 }
@@ -280,8 +276,8 @@ static KlStatus read_joints(const H5File *file, const char *name, KlProblem *p) 
     for (int32_t k = 0; k < p->joint_count; k++) {
         int32_t end = k + 1 < p->joint_count ? p->block_start[k + 1] : p->joint_rows;
         if (p->block_start[k] < 0 || p->block_start[k] >= end || (k == 0 && p->block_start[0] != 0)) {
-            return h5_fail(file, KL_ERR_FORMAT, path, "joint %d starts at row %d; starts must ascend from 0",
-                           (int)k, (int)p->block_start[k]);
+            return h5_fail(file, KL_ERR_FORMAT, path, "joint %d starts at row %d; starts must ascend from 0", (int)k,
+                           (int)p->block_start[k]);
         }
     }
     return KL_OK;
@@ -307,17 +303,15 @@ static KlStatus read_explicit(const H5File *file, const char *name, KlProblem *p
 
 static KlStatus read_bodies(const H5File *file, const char *name, KlProblem *p) {
     char path[320];
-    KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "J/value"), p->jacobian,
-                              12 * (int64_t)p->dim));
+    KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "J/value"), p->jacobian, 12 * (int64_t)p->dim));
     KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "M/mass"), p->mass, p->body_count));
-    KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "M/inertia"), p->inertia,
+    KL_TRY(
+        h5_read_reals_into(file, child(path, sizeof path, name, "M/inertia"), p->inertia, 9 * (int64_t)p->body_count));
+    KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "M/inverse_mass"), p->inverse_mass, p->body_count));
+    KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "M/inverse_inertia"), p->inverse_inertia,
                               9 * (int64_t)p->body_count));
-    KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "M/inverse_mass"), p->inverse_mass,
-                              p->body_count));
-    KL_TRY(h5_read_reals_into(file, child(path, sizeof path, name, "M/inverse_inertia"),
-                              p->inverse_inertia, 9 * (int64_t)p->body_count));
-    KL_TRY(h5_read_ints_into(file, child(path, sizeof path, name, "J/body"), p->block_body,
-                             2 * (int64_t)p->block_count));
+    KL_TRY(
+        h5_read_ints_into(file, child(path, sizeof path, name, "J/body"), p->block_body, 2 * (int64_t)p->block_count));
     for (int32_t k = 0; k < 2 * p->block_count; k++) {
         if (p->block_body[k] < -1 || p->block_body[k] >= p->body_count) {
             return h5_fail(file, KL_ERR_FORMAT, path, "entry %d is body %d; bodies are -1 to %d", (int)k,
@@ -427,8 +421,8 @@ KlStatus dataset_names(const H5File *file, char ***names, int32_t *count) {
     int64_t version = 0;
     KL_TRY(h5_attribute_int(file, "/", "version", &version));
     if (version != DATASET_VERSION) {
-        return h5_fail(file, KL_ERR_FORMAT, "/@version", "is %lld; this build reads %d",
-                       (long long)version, (int)DATASET_VERSION);
+        return h5_fail(file, KL_ERR_FORMAT, "/@version", "is %lld; this build reads %d", (long long)version,
+                       (int)DATASET_VERSION);
     }
     NameList list = {.file = file};
     KlStatus status = h5_each(file, "/", visit, &list);

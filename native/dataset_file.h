@@ -26,8 +26,7 @@ enum { DATASET_VERSION = 1 };
 bool dataset_is(const H5File *file);  // the root carries our format
 KlStatus dataset_create(const char *path, H5File *file);
 // Writes one problem as the group `name` ("/system/category/name"), which must be new.
-KlStatus dataset_write(const H5File *file, const char *name, const ProblemRecord *record,
-                       bool with_delassus);
+KlStatus dataset_write(const H5File *file, const char *name, const ProblemRecord *record, bool with_delassus);
 KlStatus dataset_read(const H5File *file, const char *name, ProblemRecord *record);
 // The absolute paths of all problems, ascending; freed with kl_free each and as a whole.
 KlStatus dataset_names(const H5File *file, char ***names, int32_t *count);

@@ -24,12 +24,13 @@ enum { BEST_COUNT = 4 };
 static const struct {
     const char *id;
     double iterations;
-} best_solvers[BEST_COUNT] = {{"newton-ncp", 300}, {"admm-ncp-plus", 20000}, {"admm-ncp-sa", 20000}, {"admm-ncp-la", 20000}};
+} best_solvers[BEST_COUNT] = {
+    {"newton-ncp", 300}, {"admm-ncp-plus", 20000}, {"admm-ncp-sa", 20000}, {"admm-ncp-la", 20000}};
 
 typedef struct Unit {
     const DatasetPlan *plan;
     const char *system;
-    int32_t number;       // within the system: its seed
+    int32_t number;  // within the system: its seed
     KlScene *scene;
     KlModel *model;
     const KlRunDef *run;
@@ -104,10 +105,9 @@ static void random_quaternion(KlRng *rng, double most, double q[4]) {
 }
 
 static void multiply(const double a[4], const double b[4], double out[4]) {
-    const double product[4] = {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-                               a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-                               a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-                               a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
+    const double product[4] = {
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3], a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1], a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
     memcpy(out, product, sizeof product);
 }
 
@@ -290,8 +290,7 @@ static KlStatus unit_write(Unit *unit, const char *path) {
 // --- all units ------------------------------------------------------------------------------------
 
 static void unit_path(const DatasetPlan *plan, const char *folder, int32_t index, char *path, size_t size) {
-    snprintf(path, size, "%s/%s-s%05d.h5", folder, plan->systems[index / plan->units],
-             (int)(index % plan->units));
+    snprintf(path, size, "%s/%s-s%05d.h5", folder, plan->systems[index / plan->units], (int)(index % plan->units));
 }
 
 static bool is_mine(const DatasetPlan *plan, int32_t index) { return index % plan->shards == plan->shard; }
@@ -330,8 +329,8 @@ static KlStatus do_unit(const DatasetPlan *plan, const char *folder, int32_t ind
         return check_unit(plan, path);
     }
     remove_leftovers(path);
-    Unit unit = {.plan = plan, .system = plan->systems[index / plan->units],
-                 .number = index % plan->units, .file.id = -1};
+    Unit unit = {
+        .plan = plan, .system = plan->systems[index / plan->units], .number = index % plan->units, .file.id = -1};
     KlStatus status = unit_begin(&unit);
     if (status == KL_OK) {
         status = unit_write(&unit, path);
@@ -393,7 +392,7 @@ static int by_name(const void *a, const void *b) {
 typedef struct Join {
     H5File *inputs;  // (count)
     int32_t count;
-    Part *parts;     // (part_count)
+    Part *parts;  // (part_count)
     int32_t part_count, capacity;
     char recipe[512];
     H5File output;

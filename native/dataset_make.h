@@ -14,15 +14,15 @@
 typedef struct DatasetPlan {
     const char *systems[64];  // (system_count) scene names
     int32_t system_count;
-    int32_t bucket;           // problems per system and category
-    int32_t units;            // seeds per system
-    int32_t stride;           // steps between samples of one category
-    int64_t steps;            // of one unit, at most
+    int32_t bucket;  // problems per system and category
+    int32_t units;   // seeds per system
+    int32_t stride;  // steps between samples of one category
+    int64_t steps;   // of one unit, at most
     int64_t seed;
-    const char *driver;       // id of the solver that moves the bodies
+    const char *driver;  // id of the solver that moves the bodies
     bool with_delassus;
-    int32_t shard, shards;    // this process does units with number % shards == shard
-    char recipe[512];         // all of the above that decides the bytes, as text
+    int32_t shard, shards;  // this process does units with number % shards == shard
+    char recipe[512];       // all of the above that decides the bytes, as text
 } DatasetPlan;
 
 // Does the units of this shard that have no file in `folder` yet. KL_ERR_INTERRUPTED after Ctrl-C.

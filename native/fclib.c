@@ -44,8 +44,8 @@ static KlStatus read_stored(const H5File *file, const char *group, Stored *store
     KL_TRY(h5_read_ints(file, child(path, sizeof path, group, "i"), &stored->i, &stored->i_count));
     KL_TRY(h5_read_reals(file, child(path, sizeof path, group, "x"), &stored->x, &stored->x_count));
     if (stored->rows < 0 || stored->columns < 0 || stored->rows > MAX_ROWS || stored->columns > MAX_ROWS) {
-        return h5_fail(file, KL_ERR_LIMIT, group, "has shape %d x %d; at most %d each way",
-                       (int)stored->rows, (int)stored->columns, (int)MAX_ROWS);
+        return h5_fail(file, KL_ERR_LIMIT, group, "has shape %d x %d; at most %d each way", (int)stored->rows,
+                       (int)stored->columns, (int)MAX_ROWS);
     }
     if (stored->nz < -2) {
         return h5_fail(file, KL_ERR_FORMAT, child(path, sizeof path, group, "nz"),
@@ -54,22 +54,20 @@ static KlStatus read_stored(const H5File *file, const char *group, Stored *store
     return KL_OK;
 }
 
-static KlStatus add_entry(const H5File *file, const char *group, const Stored *stored, int64_t at,
-                          int32_t row, int32_t column, Triplets *list) {
+static KlStatus add_entry(const H5File *file, const char *group, const Stored *stored, int64_t at, int32_t row,
+                          int32_t column, Triplets *list) {
     if (row < 0 || row >= stored->rows || column < 0 || column >= stored->columns) {
-        return h5_fail(file, KL_ERR_FORMAT, group, "entry %lld lies at (%d, %d), outside %d x %d",
-                       (long long)at, (int)row, (int)column, (int)stored->rows, (int)stored->columns);
+        return h5_fail(file, KL_ERR_FORMAT, group, "entry %lld lies at (%d, %d), outside %d x %d", (long long)at,
+                       (int)row, (int)column, (int)stored->rows, (int)stored->columns);
     }
     triplets_add(list, row, column, stored->x[at]);
     return KL_OK;
 }
 
-static KlStatus expand_triplets(const H5File *file, const char *group, const Stored *stored,
-                                Triplets *list) {
+static KlStatus expand_triplets(const H5File *file, const char *group, const Stored *stored, Triplets *list) {
     if (stored->nz > stored->i_count || stored->nz > stored->p_count || stored->nz > stored->x_count) {
-        return h5_fail(file, KL_ERR_FORMAT, group,
-                       "nz says %d triplets, but i, p and x hold %lld, %lld and %lld", (int)stored->nz,
-                       (long long)stored->i_count, (long long)stored->p_count,
+        return h5_fail(file, KL_ERR_FORMAT, group, "nz says %d triplets, but i, p and x hold %lld, %lld and %lld",
+                       (int)stored->nz, (long long)stored->i_count, (long long)stored->p_count,
                        (long long)stored->x_count);
     }
     for (int32_t k = 0; k < stored->nz; k++) {
@@ -78,8 +76,7 @@ static KlStatus expand_triplets(const H5File *file, const char *group, const Sto
     return KL_OK;
 }
 
-static KlStatus expand_compressed(const H5File *file, const char *group, const Stored *stored,
-                                  Triplets *list) {
+static KlStatus expand_compressed(const H5File *file, const char *group, const Stored *stored, Triplets *list) {
     bool by_row = stored->nz == -2;
     int32_t lines = by_row ? stored->rows : stored->columns;
     if (stored->p_count < (int64_t)lines + 1) {
@@ -89,9 +86,8 @@ static KlStatus expand_compressed(const H5File *file, const char *group, const S
     for (int32_t line = 0; line < lines; line++) {
         int32_t from = stored->p[line], to = stored->p[line + 1];
         if (from < 0 || to < from || to > stored->i_count || to > stored->x_count) {
-            return h5_fail(file, KL_ERR_FORMAT, group,
-                           "p[%d] = %d and p[%d] = %d must ascend within the %lld entries", (int)line,
-                           (int)from, (int)line + 1, (int)to, (long long)stored->x_count);
+            return h5_fail(file, KL_ERR_FORMAT, group, "p[%d] = %d and p[%d] = %d must ascend within the %lld entries",
+                           (int)line, (int)from, (int)line + 1, (int)to, (long long)stored->x_count);
         }
         for (int32_t k = from; k < to; k++) {
             int32_t row = by_row ? line : stored->i[k], column = by_row ? stored->i[k] : line;
@@ -102,13 +98,13 @@ static KlStatus expand_compressed(const H5File *file, const char *group, const S
 }
 
 // The entries of a matrix of the file. rows, columns -1: any.
-static KlStatus read_entries(const H5File *file, const char *group, int32_t rows, int32_t columns,
-                             Triplets *list, int32_t shape[2]) {
+static KlStatus read_entries(const H5File *file, const char *group, int32_t rows, int32_t columns, Triplets *list,
+                             int32_t shape[2]) {
     Stored stored = {0};
     KlStatus status = read_stored(file, group, &stored);
     if (status == KL_OK && ((rows >= 0 && stored.rows != rows) || (columns >= 0 && stored.columns != columns))) {
-        status = h5_fail(file, KL_ERR_FORMAT, group, "has shape %d x %d; the vectors ask for %d x %d",
-                         (int)stored.rows, (int)stored.columns, (int)rows, (int)columns);
+        status = h5_fail(file, KL_ERR_FORMAT, group, "has shape %d x %d; the vectors ask for %d x %d", (int)stored.rows,
+                         (int)stored.columns, (int)rows, (int)columns);
     }
     if (status == KL_OK) {
         status = stored.nz >= 0 ? expand_triplets(file, group, &stored, list)
@@ -122,8 +118,7 @@ static KlStatus read_entries(const H5File *file, const char *group, int32_t rows
     return status;
 }
 
-static KlStatus read_matrix(const H5File *file, const char *group, int32_t rows, int32_t columns,
-                            Sparse *matrix) {
+static KlStatus read_matrix(const H5File *file, const char *group, int32_t rows, int32_t columns, Sparse *matrix) {
     Triplets list = {0};
     int32_t shape[2] = {0, 0};
     KlStatus status = read_entries(file, group, rows, columns, &list, shape);
@@ -153,7 +148,7 @@ static void reorder(const double *theirs, int32_t contacts, double *ours) {
 typedef struct Header {
     const char *group;  // "/fclib_local" or "/fclib_global"
     int32_t contacts, joints;
-    double *friction;   // (contacts)
+    double *friction;  // (contacts)
 } Header;
 
 static KlStatus read_header(const H5File *file, Header *header) {
@@ -162,11 +157,9 @@ static KlStatus read_header(const H5File *file, Header *header) {
     int64_t contacts = 0;
     KL_TRY(h5_read_int(file, child(path, sizeof path, header->group, "spacedim"), &space));
     if (space != 3) {
-        return h5_fail(file, KL_ERR_SCENE, path, "must be 3 (found %d): contacts have three rows",
-                       (int)space);
+        return h5_fail(file, KL_ERR_SCENE, path, "must be 3 (found %d): contacts have three rows", (int)space);
     }
-    KL_TRY(h5_read_reals(file, child(path, sizeof path, header->group, "vectors/mu"), &header->friction,
-                         &contacts));
+    KL_TRY(h5_read_reals(file, child(path, sizeof path, header->group, "vectors/mu"), &header->friction, &contacts));
     if (contacts > MAX_ROWS / 3) {
         return h5_fail(file, KL_ERR_LIMIT, path, "holds %lld contacts; at most %d", (long long)contacts,
                        (int)MAX_ROWS / 3);
@@ -177,8 +170,7 @@ static KlStatus read_header(const H5File *file, Header *header) {
 
 static void read_title(const H5File *file, const char *group, ProblemRecord *record) {
     char path[256];
-    if (h5_read_text(file, child(path, sizeof path, group, "info/title"), record->name,
-                     sizeof record->name) != KL_OK) {
+    if (h5_read_text(file, child(path, sizeof path, group, "info/title"), record->name, sizeof record->name) != KL_OK) {
         record->name[0] = '\0';  // a file may go without
     }
     for (char *c = record->name; *c != '\0'; c++) {
@@ -250,22 +242,18 @@ static void number_blocks(KlProblem *problem) {
 // Adds a part of W, V or R to D's entries, rows and columns in our order.
 typedef enum Side { SIDE_JOINT, SIDE_CONTACT } Side;
 
-static int32_t place(Side side, int32_t joints, int32_t row) {
-    return side == SIDE_JOINT ? row : our_row(joints, row);
-}
+static int32_t place(Side side, int32_t joints, int32_t row) { return side == SIDE_JOINT ? row : our_row(joints, row); }
 
 static void add_part(const Triplets *part, Side rows, Side columns, int32_t joints, bool transposed,
                      Triplets *entries) {
     for (int64_t k = 0; k < part->count; k++) {
         int32_t row = place(rows, joints, part->entries[k].row);
         int32_t column = place(columns, joints, part->entries[k].column);
-        triplets_add(entries, transposed ? column : row, transposed ? row : column,
-                     part->entries[k].value);
+        triplets_add(entries, transposed ? column : row, transposed ? row : column, part->entries[k].value);
     }
 }
 
-static KlStatus read_local_joints(const H5File *file, Header *header, Triplets *entries,
-                                  Triplets *coupling) {
+static KlStatus read_local_joints(const H5File *file, Header *header, Triplets *entries, Triplets *coupling) {
     int32_t shape[2];
     KL_TRY(read_entries(file, "/fclib_local/V", 3 * header->contacts, -1, coupling, shape));
     header->joints = shape[1];
@@ -296,8 +284,7 @@ static KlStatus read_local_entries(const H5File *file, Header *header, Triplets 
     return status;
 }
 
-static KlStatus read_local_velocity(const H5File *file, const Header *header, double *velocity,
-                                    double *scratch) {
+static KlStatus read_local_velocity(const H5File *file, const Header *header, double *velocity, double *scratch) {
     KL_TRY(h5_read_reals_into(file, "/fclib_local/vectors/q", scratch, 3 * (int64_t)header->contacts));
     reorder(scratch, header->contacts, velocity + header->joints);
     if (header->joints > 0) {
@@ -333,8 +320,8 @@ static void note_asymmetry(ProblemRecord *record) {
     if (difference > 1e-12 * largest) {  // beyond rounding of a product
         size_t used = strlen(record->note);
         snprintf(record->note + used, sizeof record->note - used,
-                 "%sW is not symmetric (%.1e of its largest entry) and is solved as given",
-                 used > 0 ? "; " : "", difference / largest);
+                 "%sW is not symmetric (%.1e of its largest entry) and is solved as given", used > 0 ? "; " : "",
+                 difference / largest);
     }
 }
 
@@ -363,10 +350,10 @@ static KlStatus read_local(const H5File *file, Header *header, ProblemRecord *re
 // --- global ---------------------------------------------------------------------------------------
 
 typedef struct Global {
-    Sparse mass;        // (dofs x dofs)
-    Sparse jacobian;    // (rows x dofs) [G H]' in our row order
-    double *force;      // (dofs) f
-    double *bias;       // (rows) b and w in our row order
+    Sparse mass;      // (dofs x dofs)
+    Sparse jacobian;  // (rows x dofs) [G H]' in our row order
+    double *force;    // (dofs) f
+    double *bias;     // (rows) b and w in our row order
     int32_t dofs;
 } Global;
 
@@ -398,8 +385,7 @@ static KlStatus read_global_jacobian(const H5File *file, Header *header, Global 
         triplets_free(&part);
     }
     if (status == KL_OK) {
-        status = sparse_from_triplets(&entries, header->joints + 3 * header->contacts, global->dofs,
-                                      &global->jacobian);
+        status = sparse_from_triplets(&entries, header->joints + 3 * header->contacts, global->dofs, &global->jacobian);
     }
     triplets_free(&entries);
     return status;
@@ -426,8 +412,8 @@ static KlStatus read_global_parts(const H5File *file, Header *header, Global *gl
     KL_TRY(read_matrix(file, "/fclib_global/M", -1, -1, &global->mass));
     global->dofs = global->mass.rows;
     if (global->mass.rows != global->mass.columns) {
-        return h5_fail(file, KL_ERR_FORMAT, "/fclib_global/M", "must be square (found %d x %d)",
-                       (int)global->mass.rows, (int)global->mass.columns);
+        return h5_fail(file, KL_ERR_FORMAT, "/fclib_global/M", "must be square (found %d x %d)", (int)global->mass.rows,
+                       (int)global->mass.columns);
     }
     KL_TRY(read_global_jacobian(file, header, global));
     return read_global_vectors(file, header, global);
@@ -504,8 +490,7 @@ static int32_t split_joints(const Sparse *jacobian, int32_t joint_rows, int32_t 
     return count;
 }
 
-static bool keeps_bodies(const Global *global, const Header *header, const int32_t *starts,
-                         int32_t joints) {
+static bool keeps_bodies(const Global *global, const Header *header, const int32_t *starts, int32_t joints) {
     if (global->dofs == 0 || global->dofs % 6 != 0) {
         return false;
     }
@@ -577,8 +562,8 @@ static void fill_velocity(const Global *global, KlProblem *problem, double *acce
     }
 }
 
-static KlStatus create_bodies(const Global *global, const Header *header, const int32_t *starts,
-                              int32_t joints, ProblemRecord *record) {
+static KlStatus create_bodies(const Global *global, const Header *header, const int32_t *starts, int32_t joints,
+                              ProblemRecord *record) {
     KlProblemSize size = {.joint_rows = header->joints,
                           .joint_count = joints,
                           .contact_count = header->contacts,
@@ -639,7 +624,7 @@ typedef struct Reduction {
     int32_t *dof, *touched;   // (dofs), (rows)
     int32_t *slot;            // (rows) position in `touched`, -1
     int32_t count, touching;
-    double *velocity;         // (rows) J M^-1 f
+    double *velocity;  // (rows) J M^-1 f
 } Reduction;
 
 static void reduction_free(Reduction *work) {
@@ -672,8 +657,7 @@ static KlStatus reduction_begin(const Global *global, Reduction *work) {
             triplets_add(&entries, global->jacobian.index[k], row, global->jacobian.value[k]);
         }
     }
-    KlStatus status =
-        sparse_from_triplets(&entries, global->dofs, global->jacobian.rows, &work->transposed);
+    KlStatus status = sparse_from_triplets(&entries, global->dofs, global->jacobian.rows, &work->transposed);
     triplets_free(&entries);
     join_components(&global->mass, work->parent);
     return status;
@@ -705,8 +689,7 @@ static void fill_component(const Reduction *work, double *a, double *b) {
             }
         }
         for (int64_t k = work->transposed.start[dof]; k < work->transposed.start[dof + 1]; k++) {
-            b[(size_t)i * (size_t)width + (size_t)work->slot[work->transposed.index[k]]] =
-                work->transposed.value[k];
+            b[(size_t)i * (size_t)width + (size_t)work->slot[work->transposed.index[k]]] = work->transposed.value[k];
         }
         b[(size_t)i * (size_t)width + (size_t)work->touching] = work->global->force[dof];
     }
@@ -742,8 +725,8 @@ static KlStatus reduce_component(Reduction *work, Triplets *entries) {
     size_t n = (size_t)work->count, width = (size_t)work->touching + 1;
     if (work->touching > 0) {
         if (work->count > MAX_BLOCK) {
-            status = kl_fail(KL_ERR_LIMIT, "M couples %d unknowns; blocks of at most %d are reduced",
-                             (int)work->count, (int)MAX_BLOCK);
+            status = kl_fail(KL_ERR_LIMIT, "M couples %d unknowns; blocks of at most %d are reduced", (int)work->count,
+                             (int)MAX_BLOCK);
         } else if (entries->count + (int64_t)(width * width) > MAX_ENTRIES) {
             status = kl_fail(KL_ERR_LIMIT, "the reduced problem has more than %d entries", (int)MAX_ENTRIES);
         }
@@ -884,12 +867,12 @@ static KlStatus write_part(const H5File *file, const char *group, const Triplets
         const char *name;
         const int32_t *values;
         int64_t count;
-    } integers[] = {{"m", &rows, 1},         {"n", &columns, 1},       {"nz", &nz, 1},
+    } integers[] = {{"m", &rows, 1},         {"n", &columns, 1},      {"nz", &nz, 1},
                     {"nzmax", &nonzeros, 1}, {"p", starts, rows + 1}, {"i", matrix.index, nonzeros}};
     char path[256];
     for (size_t k = 0; status == KL_OK && k < sizeof integers / sizeof integers[0]; k++) {
-        status = h5_write_ints(file, child(path, sizeof path, group, integers[k].name),
-                               integers[k].values, integers[k].count, 0);
+        status = h5_write_ints(file, child(path, sizeof path, group, integers[k].name), integers[k].values,
+                               integers[k].count, 0);
     }
     if (status == KL_OK) {
         status = h5_write_reals(file, child(path, sizeof path, group, "x"), matrix.value, nonzeros, 0);
@@ -905,8 +888,8 @@ typedef struct Range {
     Side side;
 } Range;
 
-static KlStatus write_block(const H5File *file, const char *group, const double *delassus, int32_t dim,
-                            Range rows, Range columns) {
+static KlStatus write_block(const H5File *file, const char *group, const double *delassus, int32_t dim, Range rows,
+                            Range columns) {
     Triplets entries = {0};
     for (int32_t i = 0; i < rows.to - rows.from; i++) {
         for (int32_t j = 0; j < columns.to - columns.from; j++) {
@@ -922,8 +905,7 @@ static KlStatus write_block(const H5File *file, const char *group, const double 
     return status;
 }
 
-static KlStatus write_contacts(const H5File *file, const char *path, const double *values,
-                               int32_t contacts) {
+static KlStatus write_contacts(const H5File *file, const char *path, const double *values, int32_t contacts) {
     double *theirs = kl_alloc((3 * (size_t)contacts + 1) * sizeof *theirs);
     if (theirs == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
@@ -956,8 +938,7 @@ static KlStatus write_local(const H5File *file, const ProblemRecord *record, con
     KL_TRY(h5_write_text(file, "/fclib_local/info/description", "written by kinloop " KL_VERSION));
     KL_TRY(h5_write_text(file, "/fclib_local/info/math_info", ""));
     KL_TRY(write_matrices(file, p, delassus));
-    KL_TRY(write_contacts(file, "/fclib_local/vectors/q", p->free_velocity + p->joint_rows,
-                          p->contact_count));
+    KL_TRY(write_contacts(file, "/fclib_local/vectors/q", p->free_velocity + p->joint_rows, p->contact_count));
     KL_TRY(h5_write_reals(file, "/fclib_local/vectors/mu", p->friction, p->contact_count, 0));
     if (p->joint_rows > 0) {
         KL_TRY(h5_write_reals(file, "/fclib_local/vectors/s", p->free_velocity, p->joint_rows, 0));
@@ -973,8 +954,8 @@ static KlStatus write_local(const H5File *file, const ProblemRecord *record, con
 KlStatus fclib_write_local(const char *path, const ProblemRecord *record) {
     const KlProblem *p = record->problem;
     if (p->limit_count > 0) {
-        return kl_fail(KL_ERR_SCENE, "%s: FCLIB has no rows for the %d joint limits of this problem",
-                       record->name, (int)p->limit_count);
+        return kl_fail(KL_ERR_SCENE, "%s: FCLIB has no rows for the %d joint limits of this problem", record->name,
+                       (int)p->limit_count);
     }
     if (p->dim > 8000) {
         return kl_fail(KL_ERR_LIMIT, "%s: %d rows; at most 8000 are converted", record->name, (int)p->dim);

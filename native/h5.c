@@ -72,9 +72,9 @@ KlStatus h5_open(const char *path, H5File *file) {
         return fail_file(path, KL_ERR_FORMAT, "is not an HDF5 file (no signature)");
     }
     file->id = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    return file->id >= 0 ? KL_OK
-                         : fail_file(path, KL_ERR_FORMAT,
-                                     "cannot be opened as HDF5: truncated, damaged or open for writing");
+    return file->id >= 0
+               ? KL_OK
+               : fail_file(path, KL_ERR_FORMAT, "cannot be opened as HDF5: truncated, damaged or open for writing");
 }
 
 void h5_close(H5File *file) {
@@ -150,15 +150,14 @@ static KlStatus count_values(const H5File *file, const char *object, hid_t set, 
         return h5_fail(file, KL_ERR_FORMAT, object, "has a damaged shape");
     }
     if (points > MAX_VALUES) {
-        return h5_fail(file, KL_ERR_LIMIT, object, "holds %lld values; at most %d are read",
-                       (long long)points, (int)MAX_VALUES);
+        return h5_fail(file, KL_ERR_LIMIT, object, "holds %lld values; at most %d are read", (long long)points,
+                       (int)MAX_VALUES);
     }
     *count = points;
     return KL_OK;
 }
 
-static KlStatus open_set(const H5File *file, const char *object, bool reals, hid_t *set,
-                         int64_t *count) {
+static KlStatus open_set(const H5File *file, const char *object, bool reals, hid_t *set, int64_t *count) {
     if (!h5_has(file, object)) {
         return h5_fail(file, KL_ERR_FORMAT, object, "is missing");
     }
@@ -179,16 +178,14 @@ static KlStatus open_set(const H5File *file, const char *object, bool reals, hid
     return status;
 }
 
-static KlStatus read_values(const H5File *file, const char *object, hid_t set, hid_t type,
-                            void *values) {
+static KlStatus read_values(const H5File *file, const char *object, hid_t set, hid_t type, void *values) {
     herr_t result = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    return result >= 0 ? KL_OK
-                       : h5_fail(file, KL_ERR_FORMAT, object, "cannot be read: damaged or truncated");
+    return result >= 0 ? KL_OK : h5_fail(file, KL_ERR_FORMAT, object, "cannot be read: damaged or truncated");
 }
 
 // Opens, allocates and reads; `size` of one value in memory.
-static KlStatus read_all(const H5File *file, const char *object, hid_t type, size_t size, bool reals,
-                         void **values, int64_t *count) {
+static KlStatus read_all(const H5File *file, const char *object, hid_t type, size_t size, bool reals, void **values,
+                         int64_t *count) {
     hid_t set = -1;
     *values = NULL;
     KL_TRY(open_set(file, object, reals, &set, count));
@@ -203,12 +200,10 @@ static KlStatus read_all(const H5File *file, const char *object, hid_t type, siz
     return status;
 }
 
-static KlStatus check_finite(const H5File *file, const char *object, const double *values,
-                             int64_t count) {
+static KlStatus check_finite(const H5File *file, const char *object, const double *values, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         if (!isfinite(values[i])) {
-            return h5_fail(file, KL_ERR_SCENE, object, "value %lld is not finite (%g)", (long long)i,
-                           values[i]);
+            return h5_fail(file, KL_ERR_SCENE, object, "value %lld is not finite (%g)", (long long)i, values[i]);
         }
     }
     return KL_OK;
@@ -237,8 +232,8 @@ KlStatus h5_read_ints(const H5File *file, const char *object, int32_t **values, 
         memcpy(&value, &wide[i], sizeof value);
         if (value < INT32_MIN || value > INT32_MAX) {
             kl_free(data);
-            return h5_fail(file, KL_ERR_FORMAT, object, "value %lld does not fit 32 bits (%lld)",
-                           (long long)i, (long long)value);
+            return h5_fail(file, KL_ERR_FORMAT, object, "value %lld does not fit 32 bits (%lld)", (long long)i,
+                           (long long)value);
         }
         int32_t small = (int32_t)value;
         memcpy(&narrow[i], &small, sizeof small);
@@ -346,8 +341,7 @@ KlStatus h5_read_text(const H5File *file, const char *object, char *text, size_t
 
 // --- attributes -----------------------------------------------------------------------------------
 
-static KlStatus fail_attribute(const H5File *file, const char *object, const char *name,
-                               const char *what) {
+static KlStatus fail_attribute(const H5File *file, const char *object, const char *name, const char *what) {
     char path[512];
     snprintf(path, sizeof path, "%s@%s", object, name);
     return h5_fail(file, KL_ERR_FORMAT, path, "%s", what);
@@ -361,19 +355,18 @@ static KlStatus open_attribute(const H5File *file, const char *object, const cha
     return *id >= 0 ? KL_OK : fail_attribute(file, object, name, "attribute is damaged");
 }
 
-static KlStatus read_number(const H5File *file, const char *object, const char *name, bool real,
-                            hid_t memory, void *value) {
+static KlStatus read_number(const H5File *file, const char *object, const char *name, bool real, hid_t memory,
+                            void *value) {
     hid_t id = -1;
     KL_TRY(open_attribute(file, object, name, &id));
     hid_t type = H5Aget_type(id), space = H5Aget_space(id);
     H5T_class_t class = H5Tget_class(type);
-    bool fits = (class == H5T_INTEGER || (real && class == H5T_FLOAT)) &&
-                H5Sget_simple_extent_npoints(space) == 1 && H5Aread(id, memory, value) >= 0;
+    bool fits = (class == H5T_INTEGER || (real && class == H5T_FLOAT)) && H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Aread(id, memory, value) >= 0;
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(id);
-    return fits ? KL_OK
-                : fail_attribute(file, object, name, real ? "must be one number" : "must be one integer");
+    return fits ? KL_OK : fail_attribute(file, object, name, real ? "must be one number" : "must be one integer");
 }
 
 KlStatus h5_attribute_int(const H5File *file, const char *object, const char *name, int64_t *value) {
@@ -384,8 +377,7 @@ KlStatus h5_attribute_real(const H5File *file, const char *object, const char *n
     return read_number(file, object, name, true, H5T_NATIVE_DOUBLE, value);
 }
 
-KlStatus h5_attribute_text(const H5File *file, const char *object, const char *name, char *text,
-                           size_t size) {
+KlStatus h5_attribute_text(const H5File *file, const char *object, const char *name, char *text, size_t size) {
     text[0] = '\0';
     hid_t id = -1;
     KL_TRY(open_attribute(file, object, name, &id));
@@ -420,8 +412,7 @@ KlStatus h5_each(const H5File *file, const char *group, H5Visit visit, void *con
     hid_t id = H5Gopen2(file->id, group, H5P_DEFAULT);
     Walk walk = {visit, context, KL_OK};
     hsize_t index = 0;
-    herr_t result =
-        id >= 0 ? H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, &index, on_link, &walk) : -1;
+    herr_t result = id >= 0 ? H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, &index, on_link, &walk) : -1;
     if (id >= 0) {
         H5Gclose(id);
     }
@@ -451,8 +442,7 @@ KlStatus h5_create(const char *path, H5File *file) {
     file->id = H5Fcreate(path, H5F_ACC_TRUNC, create, access);
     H5Pclose(create);
     H5Pclose(access);
-    return file->id >= 0 ? KL_OK
-                         : cli_fail_output(path, errno != 0 ? strerror(errno) : "cannot be created");
+    return file->id >= 0 ? KL_OK : cli_fail_output(path, errno != 0 ? strerror(errno) : "cannot be created");
 }
 
 KlStatus h5_finish(H5File *file) {
@@ -460,8 +450,7 @@ KlStatus h5_finish(H5File *file) {
     bool flushed = H5Fflush(file->id, H5F_SCOPE_GLOBAL) >= 0;
     bool closed = H5Fclose(file->id) >= 0;
     file->id = -1;
-    return flushed && closed ? KL_OK
-                             : cli_fail_output(file->path, errno != 0 ? strerror(errno) : "cannot be written");
+    return flushed && closed ? KL_OK : cli_fail_output(file->path, errno != 0 ? strerror(errno) : "cannot be written");
 }
 
 // One level at a time: parents that the library makes by itself would carry time stamps.
@@ -516,8 +505,8 @@ static hid_t creation(int64_t values, size_t size, int rank, const hsize_t *shap
     return create;
 }
 
-static KlStatus write_set(const H5File *file, const char *object, hid_t file_type, hid_t memory_type,
-                          size_t size, const void *values, int64_t rows, int64_t columns) {
+static KlStatus write_set(const H5File *file, const char *object, hid_t file_type, hid_t memory_type, size_t size,
+                          const void *values, int64_t rows, int64_t columns) {
     int rank = columns > 0 ? 2 : 1;
     hsize_t shape[2] = {(hsize_t)rows, (hsize_t)(columns > 0 ? columns : 1)};
     int64_t count = rows * (columns > 0 ? columns : 1);
@@ -525,8 +514,7 @@ static KlStatus write_set(const H5File *file, const char *object, hid_t file_typ
     hid_t create = creation(count, size, rank, shape);
     errno = 0;
     hid_t set = H5Dcreate2(file->id, object, file_type, space, H5P_DEFAULT, create, H5P_DEFAULT);
-    bool done = set >= 0 && (count == 0 || H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                                    values) >= 0);
+    bool done = set >= 0 && (count == 0 || H5Dwrite(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     if (set >= 0) {
         done = H5Dclose(set) >= 0 && done;
     }
@@ -535,15 +523,12 @@ static KlStatus write_set(const H5File *file, const char *object, hid_t file_typ
     return done ? KL_OK : fail_write(file, object);
 }
 
-KlStatus h5_write_ints(const H5File *file, const char *object, const int32_t *values, int64_t rows,
-                       int64_t columns) {
+KlStatus h5_write_ints(const H5File *file, const char *object, const int32_t *values, int64_t rows, int64_t columns) {
     return write_set(file, object, H5T_STD_I32LE, H5T_NATIVE_INT32, sizeof *values, values, rows, columns);
 }
 
-KlStatus h5_write_reals(const H5File *file, const char *object, const double *values, int64_t rows,
-                        int64_t columns) {
-    return write_set(file, object, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, sizeof *values, values, rows,
-                     columns);
+KlStatus h5_write_reals(const H5File *file, const char *object, const double *values, int64_t rows, int64_t columns) {
+    return write_set(file, object, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, sizeof *values, values, rows, columns);
 }
 
 KlStatus h5_write_ids(const H5File *file, const char *object, const uint64_t *values, int64_t count) {
@@ -572,12 +557,11 @@ KlStatus h5_write_text(const H5File *file, const char *object, const char *text)
     return done ? KL_OK : fail_write(file, object);
 }
 
-static KlStatus write_attribute(const H5File *file, const char *object, const char *name,
-                                hid_t file_type, hid_t memory_type, const void *value) {
+static KlStatus write_attribute(const H5File *file, const char *object, const char *name, hid_t file_type,
+                                hid_t memory_type, const void *value) {
     hid_t space = H5Screate(H5S_SCALAR);
     errno = 0;
-    hid_t id = H5Acreate_by_name(file->id, object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT,
-                                 H5P_DEFAULT);
+    hid_t id = H5Acreate_by_name(file->id, object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = id >= 0 && H5Awrite(id, memory_type, value) >= 0;
     if (id >= 0) {
         H5Aclose(id);
@@ -716,11 +700,10 @@ KlStatus h5_copy(const H5File *from, const H5File *to, const char *group) {
     KL_TRY(h5_make_group(to, group));
     AttributeWalk walk = {.copy = &copy, .status = KL_OK};
     hsize_t index = 0;
-    herr_t result = H5Aiterate_by_name(from->id, group, H5_INDEX_NAME, H5_ITER_INC, &index, on_attribute,
-                                       &walk, H5P_DEFAULT);
+    herr_t result =
+        H5Aiterate_by_name(from->id, group, H5_INDEX_NAME, H5_ITER_INC, &index, on_attribute, &walk, H5P_DEFAULT);
     if (walk.status != KL_OK || result < 0) {
-        return walk.status != KL_OK ? walk.status
-                                    : h5_fail(from, KL_ERR_FORMAT, group, "cannot be listed: damaged");
+        return walk.status != KL_OK ? walk.status : h5_fail(from, KL_ERR_FORMAT, group, "cannot be listed: damaged");
     }
     return h5_each(from, group, copy_object, &copy);
 }

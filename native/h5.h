@@ -38,8 +38,7 @@ KlStatus h5_read_text(const H5File *file, const char *object, char *text, size_t
 
 KlStatus h5_attribute_int(const H5File *file, const char *object, const char *name, int64_t *value);
 KlStatus h5_attribute_real(const H5File *file, const char *object, const char *name, double *value);
-KlStatus h5_attribute_text(const H5File *file, const char *object, const char *name, char *text,
-                           size_t size);
+KlStatus h5_attribute_text(const H5File *file, const char *object, const char *name, char *text, size_t size);
 
 // Calls `visit` with the name of every link of a group, in ascending order of names, until it fails.
 typedef KlStatus (*H5Visit)(void *context, const char *name);
@@ -48,13 +47,12 @@ KlStatus h5_each(const H5File *file, const char *group, H5Visit visit, void *con
 // --- writing --------------------------------------------------------------------------------------
 // Files are written without time stamps: the same calls give the same bytes.
 
-KlStatus h5_create(const char *path, H5File *file);       // truncates
-KlStatus h5_finish(H5File *file);                         // flushes and closes; KL_ERR_IO on a full disk
+KlStatus h5_create(const char *path, H5File *file);             // truncates
+KlStatus h5_finish(H5File *file);                               // flushes and closes; KL_ERR_IO on a full disk
 KlStatus h5_make_group(const H5File *file, const char *group);  // with its parents; fine when it exists
 KlStatus h5_write_ints(const H5File *file, const char *object, const int32_t *values, int64_t rows,
                        int64_t columns);  // columns 0: a vector
-KlStatus h5_write_reals(const H5File *file, const char *object, const double *values, int64_t rows,
-                        int64_t columns);
+KlStatus h5_write_reals(const H5File *file, const char *object, const double *values, int64_t rows, int64_t columns);
 KlStatus h5_write_ids(const H5File *file, const char *object, const uint64_t *values, int64_t count);
 KlStatus h5_write_text(const H5File *file, const char *object, const char *text);
 KlStatus h5_set_int(const H5File *file, const char *object, const char *name, int64_t value);

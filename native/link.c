@@ -62,9 +62,12 @@ static KlStatus add_word(LinkWords *words, const char *prefix, const char *text)
 // --- own scenes -----------------------------------------------------------------------------------
 
 static int base64_digit(char c) {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
     return c == '-' ? 62 : c == '_' ? 63 : -1;
 }
 
@@ -158,8 +161,9 @@ static KlStatus add_preset(LinkWords *words, const char *code) {
 
 static KlStatus add_field(const CliArgs *args, LinkWords *words, LinkFields *fields, const char *key, char *value) {
     if (strcmp(key, "v") == 0) {
-        return strcmp(value, "1") == 0 ? KL_OK
-                                       : kl_fail(KL_ERR_ARGUMENT, "the link's version is %.20s; this build reads 1", value);
+        return strcmp(value, "1") == 0
+                   ? KL_OK
+                   : kl_fail(KL_ERR_ARGUMENT, "the link's version is %.20s; this build reads 1", value);
     }
     if (strcmp(key, "scene") == 0) {
         fields->scene = value;
@@ -341,7 +345,8 @@ static KlStatus put_scene(Link *link, const char *path) {
     uLong bound = compact != NULL ? compressBound(strlen(compact)) + 64 : 0;
     unsigned char *packed = kl_alloc(bound + 1);
     char *digits = kl_alloc(2 * bound + 8);
-    KlStatus status = compact != NULL && packed != NULL && digits != NULL ? KL_OK : kl_fail(KL_ERR_MEMORY, "out of memory");
+    KlStatus status =
+        compact != NULL && packed != NULL && digits != NULL ? KL_OK : kl_fail(KL_ERR_MEMORY, "out of memory");
     z_stream stream = {0};
     if (status == KL_OK && deflateInit2(&stream, 9, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK) {
         static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -58,8 +58,7 @@ static int completion(const char *shell) {
     } else if (shell != NULL && strcmp(shell, "zsh") == 0) {
         cli_print_zsh();
     } else {
-        kl_fail(KL_ERR_ARGUMENT, "--completion must be bash or zsh (got %s)",
-                shell != NULL ? shell : "nothing");
+        kl_fail(KL_ERR_ARGUMENT, "--completion must be bash or zsh (got %s)", shell != NULL ? shell : "nothing");
         return cli_report(NULL);
     }
     return CLI_EXIT_OK;

@@ -68,8 +68,8 @@ void cli_print_help(const CliCommand *command) {
         print_program_help();
         return;
     }
-    printf("kinloop %s - %s\n\nusage: kinloop %s %s [options]\n\n", command->name, command->summary,
-           command->name, command->operands);
+    printf("kinloop %s - %s\n\nusage: kinloop %s %s [options]\n\n", command->name, command->summary, command->name,
+           command->operands);
     print_wrapped(command->text, 0);
     printf("\noptions\n");
     for (const CliOption *option = command->options; option->name != NULL; option++) {
@@ -199,7 +199,8 @@ void cli_print_bash(void) {
            "    local done= files=\n"
            "    case $cur in *,*) done=${cur%%,*},;; esac\n"
            "    case $1 in scenes) files=-f;; params) compopt -o nospace 2>/dev/null; files='-S =';; esac\n"
-           "    COMPREPLY=($(compgen $files -P \"$done\" -W \"$(kinloop list \"$1\" --ids 2>/dev/null)\" -- \"${cur##*,}\"))\n"
+           "    COMPREPLY=($(compgen $files -P \"$done\" -W \"$(kinloop list \"$1\" --ids 2>/dev/null)\" -- "
+           "\"${cur##*,}\"))\n"
            "}\n"
            "_kinloop() {\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} commands='");

@@ -101,15 +101,14 @@ static KlStatus fail_unknown_option(const CliCommand *command, const char *given
         names[i] = command->options[i].name;
     }
     char word[64];
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(given + strspn(given, "-"), "="),
-             given + strspn(given, "-"));
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(given + strspn(given, "-"), "="), given + strspn(given, "-"));
     const char *hint = cli_did_you_mean(word, names);
     if (hint != NULL) {
-        return kl_fail(KL_ERR_ARGUMENT, "%s: unknown or ambiguous option %s; did you mean --%s?",
-                       command->name, given, hint);
+        return kl_fail(KL_ERR_ARGUMENT, "%s: unknown or ambiguous option %s; did you mean --%s?", command->name, given,
+                       hint);
     }
-    return kl_fail(KL_ERR_ARGUMENT, "%s: unknown or ambiguous option %s; kinloop %s --help lists them",
-                   command->name, given, command->name);
+    return kl_fail(KL_ERR_ARGUMENT, "%s: unknown or ambiguous option %s; kinloop %s --help lists them", command->name,
+                   given, command->name);
 }
 
 // Times may carry a unit: 250ms, 60s, 5min, 2h. 0 when the ending is none.
@@ -136,8 +135,7 @@ static KlStatus check_number(const CliOption *option, const char *text) {
     value *= unit;
     if (!whole || !(value >= option->min && value <= option->max)) {
         return kl_fail(KL_ERR_ARGUMENT, "--%s must be %s in [%g, %g] (got %s)", option->name,
-                       option->kind == CLI_INT ? "a whole number" : "a number", option->min,
-                       option->max, text);
+                       option->kind == CLI_INT ? "a whole number" : "a number", option->min, option->max, text);
     }
     return KL_OK;
 }
@@ -230,13 +228,12 @@ static KlStatus check_operands(const CliCommand *command, const CliArgs *args) {
         return KL_OK;
     }
     if (args->operand_count < command->min_operands) {
-        return kl_fail(KL_ERR_ARGUMENT, "%s: %s is missing; usage: kinloop %s %s [options]",
-                       command->name, command->operands, command->name, command->operands);
+        return kl_fail(KL_ERR_ARGUMENT, "%s: %s is missing; usage: kinloop %s %s [options]", command->name,
+                       command->operands, command->name, command->operands);
     }
     if (args->operand_count > command->max_operands) {
-        return kl_fail(KL_ERR_ARGUMENT, "%s: too many operands (%s); usage: kinloop %s %s [options]",
-                       command->name, args->operands[command->max_operands], command->name,
-                       command->operands);
+        return kl_fail(KL_ERR_ARGUMENT, "%s: too many operands (%s); usage: kinloop %s %s [options]", command->name,
+                       args->operands[command->max_operands], command->name, command->operands);
     }
     return KL_OK;
 }
@@ -341,8 +338,8 @@ double cli_real(const CliArgs *args, const char *name, double fallback) {
 
 // Options that say where results go, not what is computed.
 static bool concerns_outputs(const char *name) {
-    static const char *const names[] = {"json", "progress", "record", "every", "delassus", "hash",
-                                        "force", "strict", "lambda", "trace", "expect", "print-link"};
+    static const char *const names[] = {"json",  "progress", "record", "every", "delassus", "hash",
+                                        "force", "strict",   "lambda", "trace", "expect",   "print-link"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -369,9 +366,9 @@ KlStatus cli_command_text(const CliArgs *args, char *text, size_t size) {
         if (concerns_outputs(given->option->name)) {
             continue;
         }
-        fits = fits && (given->option->kind == CLI_FLAG
-                            ? add_word(text, size, "\n--%s%s", given->option->name, "")
-                            : add_word(text, size, "\n--%s=%s", given->option->name, given->value));
+        fits = fits &&
+               (given->option->kind == CLI_FLAG ? add_word(text, size, "\n--%s%s", given->option->name, "")
+                                                : add_word(text, size, "\n--%s=%s", given->option->name, given->value));
     }
     return fits ? KL_OK : kl_fail(KL_ERR_LIMIT, "the command line is longer than %zu characters", size - 1);
 }

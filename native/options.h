@@ -8,8 +8,8 @@
 typedef enum CliKind { CLI_FLAG, CLI_TEXT, CLI_INT, CLI_REAL } CliKind;
 
 typedef struct CliOption {
-    const char *name;      // long name, without the dashes
-    char letter;           // short name, 0 = none
+    const char *name;  // long name, without the dashes
+    char letter;       // short name, 0 = none
     CliKind kind;
     const char *value;     // placeholder in help, e.g. "N"; NULL for flags
     const char *text;      // one sentence, no full stop
@@ -17,13 +17,19 @@ typedef struct CliOption {
     const char *complete;  // "file", "dir", a table of kinloop list, or words "a|b|file"; NULL = nothing
 } CliOption;
 
-#define CLI_END {NULL, 0, CLI_FLAG, NULL, NULL, 0, 0, NULL}
-#define CLI_OPTION_JSON {"json", 'j', CLI_FLAG, NULL, "write JSON to stdout, errors as JSON to stderr", 0, 0, NULL}
-#define CLI_OPTION_HELP {"help", 'h', CLI_FLAG, NULL, "show this help", 0, 0, NULL}
-#define CLI_OPTION_FORCE {"force", 'f', CLI_FLAG, NULL, "overwrite an existing output file", 0, 0, NULL}
-#define CLI_OPTION_PROGRESS                                                                  \
-    {"progress", 0, CLI_TEXT, "HOW",                                                         \
-     "auto (a bar on a terminal), json (one object per line on stderr) or none", 0, 0, "auto|json|none"}
+#define CLI_END \
+    { NULL, 0, CLI_FLAG, NULL, NULL, 0, 0, NULL }
+#define CLI_OPTION_JSON \
+    { "json", 'j', CLI_FLAG, NULL, "write JSON to stdout, errors as JSON to stderr", 0, 0, NULL }
+#define CLI_OPTION_HELP \
+    { "help", 'h', CLI_FLAG, NULL, "show this help", 0, 0, NULL }
+#define CLI_OPTION_FORCE \
+    { "force", 'f', CLI_FLAG, NULL, "overwrite an existing output file", 0, 0, NULL }
+#define CLI_OPTION_PROGRESS                                                                                            \
+    {                                                                                                                  \
+        "progress", 0, CLI_TEXT, "HOW", "auto (a bar on a terminal), json (one object per line on stderr) or none", 0, \
+            0, "auto|json|none"                                                                                        \
+    }
 // The options that every subcommand has; the last of a table.
 #define CLI_COMMON CLI_OPTION_JSON, CLI_OPTION_PROGRESS, CLI_OPTION_HELP, CLI_END
 
@@ -31,22 +37,22 @@ typedef struct CliArgs CliArgs;
 
 typedef struct CliCommand {
     const char *name;
-    const char *operands;  // for the usage line, e.g. "FILE[:INDEX]..."
-    const char *summary;   // one line
-    const char *text;      // paragraphs for help and the man page
+    const char *operands;      // for the usage line, e.g. "FILE[:INDEX]..."
+    const char *summary;       // one line
+    const char *text;          // paragraphs for help and the man page
     const CliOption *options;  // ends with CLI_END
     const char *examples[4];   // command line, explanation, command line, explanation
     int min_operands, max_operands;
-    const char *complete;  // operands: as CliOption.complete
+    const char *complete;             // operands: as CliOption.complete
     int (*run)(const CliArgs *args);  // returns the exit code
 } CliCommand;
 
 enum {
     CLI_EXIT_OK = 0,
-    CLI_EXIT_FAILED = 1,       // a run failed (with --strict: diverged), an output was not written
-    CLI_EXIT_USAGE = 2,        // bad arguments
-    CLI_EXIT_REGRESSION = 3,   // slower than the limit
-    CLI_EXIT_INPUT = 4,        // unreadable or invalid input
+    CLI_EXIT_FAILED = 1,      // a run failed (with --strict: diverged), an output was not written
+    CLI_EXIT_USAGE = 2,       // bad arguments
+    CLI_EXIT_REGRESSION = 3,  // slower than the limit
+    CLI_EXIT_INPUT = 4,       // unreadable or invalid input
     CLI_EXIT_INTERRUPTED = 130,
 };
 

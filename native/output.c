@@ -39,10 +39,9 @@ static bool wants_json(const CliArgs *args) { return args != NULL && cli_has(arg
 int cli_report_as(const CliArgs *args, int exit_code) {
     const KlError *error = kl_last_error();
     if (wants_json(args)) {
-        json_t *body = json_pack("{s:{s:s, s:s, s:s, s:i, s:s, s:i}}", "error", "code",
-                                 kl_status_name(error->status), "message", error->message, "file",
-                                 error->file, "line", (int)error->line, "path", error->path, "exit",
-                                 exit_code);
+        json_t *body = json_pack("{s:{s:s, s:s, s:s, s:i, s:s, s:i}}", "error", "code", kl_status_name(error->status),
+                                 "message", error->message, "file", error->file, "line", (int)error->line, "path",
+                                 error->path, "exit", exit_code);
         if (body != NULL) {
             json_dumpf(body, stderr, JSON_COMPACT);
             fputc('\n', stderr);
@@ -245,8 +244,8 @@ static void draw(CliProgress *progress, double done, double now) {
         bar[i] = i < filled ? '#' : '.';
     }
     bar[WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %.0f/%.0f %s  %.3g/s  %.0f s left", bar, done, progress->total,
-            progress->what, rate, left);
+    fprintf(stderr, "\r\033[K[%s] %.0f/%.0f %s  %.3g/s  %.0f s left", bar, done, progress->total, progress->what, rate,
+            left);
     fflush(stderr);
     progress->drawn = true;
 }
@@ -287,8 +286,7 @@ static KlStatus fail_argument(const char *path, const char *what) {
 KlStatus cli_output_reserve(CliOutput *output, const char *path, bool force) {
     *output = (CliOutput){0};
     if (strlen(path) >= sizeof output->path) {
-        return kl_fail(KL_ERR_ARGUMENT, "the output path is longer than %zu characters",
-                       sizeof output->path - 1);
+        return kl_fail(KL_ERR_ARGUMENT, "the output path is longer than %zu characters", sizeof output->path - 1);
     }
     snprintf(output->path, sizeof output->path, "%s", path);
     if (strcmp(path, "-") == 0) {
@@ -345,8 +343,7 @@ KlStatus cli_output_commit(CliOutput *output) {
         return cli_flush_stdout();
     }
     KlStatus status = output->file != NULL ? close_file(output) : KL_OK;
-    if (status == KL_OK && output->temporary[0] != '\0' &&
-        rename(output->temporary, output->path) != 0) {
+    if (status == KL_OK && output->temporary[0] != '\0' && rename(output->temporary, output->path) != 0) {
         status = cli_fail_output(output->path, strerror(errno));
     }
     if (status != KL_OK) {

@@ -79,8 +79,8 @@ typedef struct CliOutput {
 // KL_ERR_ARGUMENT when the target exists and `force` is false; an output fault when it cannot be written.
 KlStatus cli_output_open(CliOutput *output, const char *path, bool force);
 KlStatus cli_output_reserve(CliOutput *output, const char *path, bool force);  // the name only
-KlStatus cli_output_commit(CliOutput *output);   // KL_ERR_IO when a write has failed (full disk)
-void cli_output_discard(CliOutput *output);      // removes the temporary file
+KlStatus cli_output_commit(CliOutput *output);  // KL_ERR_IO when a write has failed (full disk)
+void cli_output_discard(CliOutput *output);     // removes the temporary file
 // Flushes stdout; KL_ERR_IO when a write has failed.
 KlStatus cli_flush_stdout(void);
 // The whole of a file into memory that kl_free frees; KL_ERR_IO with the reason.

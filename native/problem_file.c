@@ -57,8 +57,7 @@ static KlStatus open_hdf5(ProblemFile *file) {
         return dataset_names(&file->h5, &file->names, &file->count);
     } else {
         return h5_fail(&file->h5, KL_ERR_FORMAT, "/",
-                       "holds no problem: neither fclib_local, fclib_global nor @format \"%s\"",
-                       DATASET_FORMAT);
+                       "holds no problem: neither fclib_local, fclib_global nor @format \"%s\"", DATASET_FORMAT);
     }
     return KL_OK;
 }
@@ -105,8 +104,7 @@ static KlStatus read_record(ProblemFile *file, int32_t index, ProblemRecord *rec
         case PROBLEM_FCLIB_LOCAL: return fclib_read(&file->h5, false, record);
         case PROBLEM_FCLIB_GLOBAL: return fclib_read(&file->h5, true, record);
         case PROBLEM_JSON:
-            return kl_problem_parse_json(file->text, file->size, file->path, index, NULL,
-                                         &record->problem);
+            return kl_problem_parse_json(file->text, file->size, file->path, index, NULL, &record->problem);
     }
     return KL_OK;
 }
@@ -158,8 +156,7 @@ static bool parse_range(const char *text, ProblemSelection *selection) {
 KlStatus problem_select(const char *text, ProblemSelection *selection) {
     *selection = (ProblemSelection){.last = -1};
     if (strlen(text) >= sizeof selection->path) {
-        return kl_fail(KL_ERR_ARGUMENT, "the path is longer than %zu characters",
-                       sizeof selection->path - 1);
+        return kl_fail(KL_ERR_ARGUMENT, "the path is longer than %zu characters", sizeof selection->path - 1);
     }
     snprintf(selection->path, sizeof selection->path, "%s", text);
     struct stat info;
@@ -171,8 +168,7 @@ KlStatus problem_select(const char *text, ProblemSelection *selection) {
     const char *chosen = colon + 1;
     if (!parse_range(chosen, selection)) {
         if (*chosen == '\0' || strlen(chosen) >= sizeof selection->prefix) {
-            return kl_fail(KL_ERR_ARGUMENT,
-                           "%s: after the colon comes an index, a range like 3-9 or a name", text);
+            return kl_fail(KL_ERR_ARGUMENT, "%s: after the colon comes an index, a range like 3-9 or a name", text);
         }
         snprintf(selection->prefix, sizeof selection->prefix, "%s", chosen);
     }
@@ -186,6 +182,5 @@ bool problem_selected(const ProblemFile *file, const ProblemSelection *selection
     if (selection->prefix[0] == '\0') {
         return true;
     }
-    return file->names != NULL &&
-           strncmp(file->names[index] + 1, selection->prefix, strlen(selection->prefix)) == 0;
+    return file->names != NULL && strncmp(file->names[index] + 1, selection->prefix, strlen(selection->prefix)) == 0;
 }

@@ -15,8 +15,8 @@ typedef struct ProblemRecord {
     // Where it was sampled; empty and 0 when the file does not say.
     char scene[64], run[64], category[32];
     int64_t seed, step;
-    int32_t rank;           // of J, -1 when unknown
-    double mass_ratio;      // 0 when unknown
+    int32_t rank;       // of J, -1 when unknown
+    double mass_ratio;  // 0 when unknown
 } ProblemRecord;
 
 void problem_record_init(ProblemRecord *record);
@@ -29,9 +29,9 @@ typedef struct ProblemFile {
     char path[1024];
     ProblemFormat format;
     int32_t count;
-    H5File h5;             // HDF5 formats
-    char **names;          // (count) ours: absolute group paths
-    char *text;            // JSON
+    H5File h5;     // HDF5 formats
+    char **names;  // (count) ours: absolute group paths
+    char *text;    // JSON
     size_t size;
 } ProblemFile;
 

@@ -8,12 +8,9 @@
 #include "base/memory.h"
 
 const ProfileMeasure profile_measures[] = {
-    {"iterations", "Iterations", true, false},
-    {"time_s", "Time [s]", true, false},
-    {"r_dual", "NCP dual residual", false, true},
-    {"r_ncp", "NCP complementarity", false, true},
-    {"r_nat", "NCP natural map", false, true},
-    {"r_nat_rel", "Scale-free natural map", false, true},
+    {"iterations", "Iterations", true, false},    {"time_s", "Time [s]", true, false},
+    {"r_dual", "NCP dual residual", false, true}, {"r_ncp", "NCP complementarity", false, true},
+    {"r_nat", "NCP natural map", false, true},    {"r_nat_rel", "Scale-free natural map", false, true},
 };
 
 // --- the table ------------------------------------------------------------------------------------
@@ -226,8 +223,14 @@ void profile_svg(FILE *file, const ProfileTable *table, const Profile *profile, 
                                .y = profile->rho + s * PROFILE_POINTS,
                                .count = PROFILE_POINTS};
     }
-    SvgPlot plot = {.title = title, .x_label = "ratio to the best, tau", .y_label = "share of problems, rho",
-                    .log_x = true, .stairs = true, .y_min = 0.0, .y_max = 1.02, .curves = curves,
+    SvgPlot plot = {.title = title,
+                    .x_label = "ratio to the best, tau",
+                    .y_label = "share of problems, rho",
+                    .log_x = true,
+                    .stairs = true,
+                    .y_min = 0.0,
+                    .y_max = 1.02,
+                    .curves = curves,
                     .count = table->solver_count};
     svg_plot(file, &plot);
 }

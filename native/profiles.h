@@ -16,8 +16,8 @@ enum { PROFILE_MEASURE_COUNT = 6 };
 
 // Problems x solvers of some rows: every problem by every solver, NaN where a run failed or is missing.
 typedef struct ProfileTable {
-    char **problems;       // (problem_count) keys
-    char solvers[64][64];  // (solver_count)
+    char **problems;                        // (problem_count) keys
+    char solvers[64][64];                   // (solver_count)
     double *values[PROFILE_MEASURE_COUNT];  // each (problem_count x solver_count)
     int32_t problem_count, solver_count;
 } ProfileTable;

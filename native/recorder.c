@@ -58,8 +58,8 @@ static KlStatus write_h5_head(Recorder *recorder, const char *command) {
     return h5_set_text(file, "/trajectory", "metrics", names);
 }
 
-KlStatus recorder_create(const RunPlan *plan, const char *path, bool force, int64_t every,
-                         bool with_delassus, const char *command, Recorder **result) {
+KlStatus recorder_create(const RunPlan *plan, const char *path, bool force, int64_t every, bool with_delassus,
+                         const char *command, Recorder **result) {
     Recorder *recorder = kl_alloc(sizeof *recorder);
     *result = recorder;
     if (recorder == NULL) {
@@ -89,8 +89,8 @@ KlStatus recorder_begin(Recorder *recorder, const char *solver) {
 
 static KlStatus write_csv_row(Recorder *recorder, const KlSim *sim) {
     FILE *file = recorder->output.file;
-    fprintf(file, "%s,%lld,%.17g,%016llx", recorder->solver, (long long)kl_sim_step_index(sim),
-            kl_sim_time(sim), (unsigned long long)kl_sim_hash(sim));
+    fprintf(file, "%s,%lld,%.17g,%016llx", recorder->solver, (long long)kl_sim_step_index(sim), kl_sim_time(sim),
+            (unsigned long long)kl_sim_hash(sim));
     const KlField *metrics = kl_sim_find_field(sim, "metrics");
     for (int32_t i = 0; i < metrics->columns; i++) {
         fprintf(file, ",%.17g", ((const double *)metrics->data)[i]);
@@ -114,8 +114,7 @@ static KlStatus grow(Recorder *recorder, const KlSim *sim) {
         const KlField *field = kl_sim_find_field(sim, column_fields[i]);
         column->id = column_fields[i];
         column->width = field->rows * field->columns;
-        double *values =
-            kl_realloc(column->values, (size_t)capacity * (size_t)column->width * sizeof *values);
+        double *values = kl_realloc(column->values, (size_t)capacity * (size_t)column->width * sizeof *values);
         column->values = values != NULL ? values : column->values;
         fits = values != NULL;
     }

@@ -61,9 +61,9 @@ KlStatus results_sort(json_t *rows) {
 
 // --- export ---------------------------------------------------------------------------------------
 
-static const char *const columns[] = {"id",      "median_s", "min_s",      "mad_s",   "repeats", "outcome",
-                                      "iterations", "n",        "contacts",   "r_dual",  "r_ncp",   "r_nat",
-                                      "r_nat_rel",  "machine",  "compiler",   "commit",  "build"};
+static const char *const columns[] = {"id",         "median_s", "min_s",    "mad_s",  "repeats", "outcome",
+                                      "iterations", "n",        "contacts", "r_dual", "r_ncp",   "r_nat",
+                                      "r_nat_rel",  "machine",  "compiler", "commit", "build"};
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
 
 static const json_t *cell(const json_t *row, const char *column) {

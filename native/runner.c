@@ -26,8 +26,8 @@ static json_t *parent_of(json_t *root, const char *path, char last[64]) {
         if (key[length] == '\0') {
             return at;
         }
-        json_t *next = json_is_array(at) ? json_array_get(at, (size_t)strtoul(last, NULL, 10))
-                                         : json_object_get(at, last);
+        json_t *next =
+            json_is_array(at) ? json_array_get(at, (size_t)strtoul(last, NULL, 10)) : json_object_get(at, last);
         if (next == NULL && json_is_object(at)) {
             next = json_object();
             json_object_set_new(at, last, next);
@@ -62,8 +62,7 @@ static KlStatus apply_edit(json_t *root, const char *edit) {
     } else {
         json_decref(value);
     }
-    return failed == 0 ? KL_OK
-                       : kl_fail(KL_ERR_ARGUMENT, "--edit %s: there is no such place in the document", edit);
+    return failed == 0 ? KL_OK : kl_fail(KL_ERR_ARGUMENT, "--edit %s: there is no such place in the document", edit);
 }
 
 static KlStatus edit_text(const char *path, const char *const *edits, int32_t count, char **text) {
@@ -86,8 +85,7 @@ static KlStatus edit_text(const char *path, const char *const *edits, int32_t co
     return status != KL_OK || *text != NULL ? status : kl_fail(KL_ERR_MEMORY, "out of memory");
 }
 
-KlStatus scene_load_edited(const char *path, const char *const *edits, int32_t edit_count,
-                           KlScene **scene) {
+KlStatus scene_load_edited(const char *path, const char *const *edits, int32_t edit_count, KlScene **scene) {
     if (edit_count == 0) {
         return kl_scene_load(path, kl_files_disk(), scene);
     }
@@ -128,8 +126,13 @@ static KlStatus choose_run(const CliArgs *args, RunPlan *plan) {
         }
         const char *hint = cli_did_you_mean(id, names);
         return kl_fail(KL_ERR_NOT_FOUND, "%s has no run %s%s%s%s", kl_scene_id(plan->scene), id,
-                       hint != NULL ? "; did you mean " : names[0] != NULL ? "; its first is " : "",
-                       hint != NULL ? hint : names[0] != NULL ? names[0] : "", hint != NULL ? "?" : "");
+                       hint != NULL       ? "; did you mean "
+                       : names[0] != NULL ? "; its first is "
+                                          : "",
+                       hint != NULL       ? hint
+                       : names[0] != NULL ? names[0]
+                                          : "",
+                       hint != NULL ? "?" : "");
     }
     plan->run = kl_scene_run(plan->scene, index);
     plan->defaults = (SolverDefaults){plan->run->preset, plan->run->max_iterations, plan->run->tolerance};
@@ -239,8 +242,7 @@ void run_stats_step(RunStats *stats, const KlSim *sim) {
 
 static void note_failure(RunStats *stats, KlStatus status) {
     stats->outcome = status == KL_ERR_DIVERGED ? "diverged" : "failed";
-    snprintf(stats->error, sizeof stats->error, "step %lld: %.340s", (long long)stats->steps,
-             kl_last_error()->message);
+    snprintf(stats->error, sizeof stats->error, "step %lld: %.340s", (long long)stats->steps, kl_last_error()->message);
 }
 
 // Where each body is at the end, and how far it has been on the way.
@@ -276,11 +278,11 @@ json_t *run_stats_json(const RunStats *stats, const char *solver) {
     double median = kl_median(stats->iterations, (int32_t)stats->steps);
     char hash[32];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)stats->hash);
-    json_t *result = json_pack(
-        "{s:s, s:s, s:s, s:I, s:o, s:{s:o, s:o, s:o}, s:I, s:o, s:o, s:o}", "solver", solver, "outcome",
-        stats->outcome, "hash", hash, "steps", (json_int_t)stats->steps, "time_s", time, "iterations", "median",
-        cli_json_real(median), "max", cli_json_real(most), "sum", cli_json_real(stats->iterations_sum),
-        "converged_steps", (json_int_t)stats->converged_steps, "max", maximum, "max_step", at, "final", final);
+    json_t *result = json_pack("{s:s, s:s, s:s, s:I, s:o, s:{s:o, s:o, s:o}, s:I, s:o, s:o, s:o}", "solver", solver,
+                               "outcome", stats->outcome, "hash", hash, "steps", (json_int_t)stats->steps, "time_s",
+                               time, "iterations", "median", cli_json_real(median), "max", cli_json_real(most), "sum",
+                               cli_json_real(stats->iterations_sum), "converged_steps",
+                               (json_int_t)stats->converged_steps, "max", maximum, "max_step", at, "final", final);
     if (stats->model != NULL) {
         json_object_set_new(result, "bodies", motion_json(stats));
     }
@@ -434,8 +436,8 @@ static KlStatus curated_step(Curated *curated, const RunWatcher *watcher, RunSta
     return watcher != NULL ? watcher->step(watcher->context, curated->sim, &driver) : KL_OK;
 }
 
-KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher *watcher,
-                     CliProgress *progress, RunStats *stats) {
+KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher *watcher, CliProgress *progress,
+                     RunStats *stats) {
     Curated curated;
     for (int32_t i = 0; i < plan->choice.count; i++) {
         KL_TRY(run_stats_begin(plan, &stats[i]));

@@ -7,26 +7,27 @@
 #include "output.h"
 #include "solver_choice.h"
 
-#define CLI_OPTIONS_RUN                                                                              \
-    {"run", 0, CLI_TEXT, "ID", "the run of the scene (default: its first)", 0, 0, NULL},             \
-        {"steps", 'n', CLI_INT, "N", "steps (default: the run's duration)", 1, 100000000, NULL},     \
-        {"duration", 0, CLI_REAL, "SECONDS", "simulated time in place of --steps", 1e-9, 1e9, NULL}, \
-        {"dt", 0, CLI_REAL, "SECONDS", "time step in place of the scene's", 1e-9, 10, NULL},         \
-        {"edit", 'e', CLI_TEXT, "PATH=JSON",                                                         \
-         "changes the document, e.g. bodies.1.mass=0.1; may be repeated", 0, 0, NULL}
+#define CLI_OPTIONS_RUN                                                                                            \
+    {"run", 0, CLI_TEXT, "ID", "the run of the scene (default: its first)", 0, 0, NULL},                           \
+        {"steps", 'n', CLI_INT, "N", "steps (default: the run's duration)", 1, 100000000, NULL},                   \
+        {"duration", 0, CLI_REAL, "SECONDS", "simulated time in place of --steps", 1e-9, 1e9, NULL},               \
+        {"dt", 0, CLI_REAL, "SECONDS", "time step in place of the scene's", 1e-9, 10, NULL}, {                     \
+        "edit", 'e', CLI_TEXT, "PATH=JSON", "changes the document, e.g. bodies.1.mass=0.1; may be repeated", 0, 0, \
+            NULL                                                                                                   \
+    }
 
 // What is to be run: scene, run, length and solvers.
 typedef struct RunPlan {
     KlScene *scene;
     KlModel *model;
     const KlRunDef *run;
-    double dt;        // [s]
+    double dt;  // [s]
     int64_t steps;
     SolverDefaults defaults;
     SolverChoice choice;
-    double push;      // of the first body along x in every step: times mu m_total g, 0 = none
-    int64_t expected_step;           // 0 = nothing is expected
-    uint64_t expected[MAX_CHOSEN];   // state hash of each solver at that step, 0 = any
+    double push;                    // of the first body along x in every step: times mu m_total g, 0 = none
+    int64_t expected_step;          // 0 = nothing is expected
+    uint64_t expected[MAX_CHOSEN];  // state hash of each solver at that step, 0 = any
 } RunPlan;
 
 // From the operand (name, path or link) and the options. Fails with the exit code of `*exit_code`:
@@ -45,17 +46,17 @@ typedef struct RunStats {
     char error[384];      // why, when it did not finish
     int64_t steps;        // done
     int64_t converged_steps;
-    double total;         // [s] wall, of the steps
-    double stage[MAX_STAGES];    // [s] summed
-    double *iterations;   // (plan steps) of each step
+    double total;              // [s] wall, of the steps
+    double stage[MAX_STAGES];  // [s] summed
+    double *iterations;        // (plan steps) of each step
     double iterations_sum;
-    double maximum[MAX_METRICS]; // over the steps; NaN when never a number
+    double maximum[MAX_METRICS];  // over the steps; NaN when never a number
     int64_t maximum_step[MAX_METRICS];
-    double final[MAX_METRICS];   // of the last step
-    const KlModel *model;        // a loan of the plan; NULL: no motion of its own
-    double *motion;              // (bodies x MOTION_COLUMNS): pose (7) now, lowest and highest x, y, z so far [m]
+    double final[MAX_METRICS];  // of the last step
+    const KlModel *model;       // a loan of the plan; NULL: no motion of its own
+    double *motion;             // (bodies x MOTION_COLUMNS): pose (7) now, lowest and highest x, y, z so far [m]
     uint64_t hash;
-    uint64_t hash_at_step;       // at RunPlan.expected_step
+    uint64_t hash_at_step;  // at RunPlan.expected_step
 } RunStats;
 
 KlStatus run_stats_begin(const RunPlan *plan, RunStats *stats);
@@ -72,8 +73,8 @@ typedef struct RunWatcher {
 KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const RunWatcher *watcher,
                  CliProgress *progress, double *progress_done, RunStats *stats);
 // The first solver drives; the others re-solve each of its problems. stats (choice.count).
-KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher *watcher,
-                     CliProgress *progress, RunStats *stats);
+KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher *watcher, CliProgress *progress,
+                     RunStats *stats);
 
 json_t *run_stats_json(const RunStats *stats, const char *solver);
 

@@ -42,17 +42,14 @@ KlStatus scene_folder(char *folder, size_t size) {
     const char *given = getenv("KINLOOP_SCENES");
     if (given != NULL && *given != '\0') {
         snprintf(folder, size, "%s", given);
-        return is_folder(folder) ? KL_OK
-                                 : kl_fail(KL_ERR_NOT_FOUND, "KINLOOP_SCENES=%s is not a folder", given);
+        return is_folder(folder) ? KL_OK : kl_fail(KL_ERR_NOT_FOUND, "KINLOOP_SCENES=%s is not a folder", given);
     }
-    if (beside_program("../share/kinloop/scenes", folder, size) ||
-        beside_program("../../scenes", folder, size)) {
+    if (beside_program("../share/kinloop/scenes", folder, size) || beside_program("../../scenes", folder, size)) {
         return KL_OK;
     }
     snprintf(folder, size, "scenes");
-    return is_folder(folder)
-               ? KL_OK
-               : kl_fail(KL_ERR_NOT_FOUND, "no folder of scenes found; KINLOOP_SCENES can name one");
+    return is_folder(folder) ? KL_OK
+                             : kl_fail(KL_ERR_NOT_FOUND, "no folder of scenes found; KINLOOP_SCENES can name one");
 }
 
 static KlStatus add_name(SceneNames *list, const char *folder, const char *file) {
@@ -145,11 +142,9 @@ static KlStatus find_name(const SceneNames *list, const char *name, char *path, 
             return KL_OK;
         }
     }
-    const char *hint =
-        list->count > 0 ? cli_did_you_mean(name, (const char *const *)list->names) : NULL;
+    const char *hint = list->count > 0 ? cli_did_you_mean(name, (const char *const *)list->names) : NULL;
     return kl_fail(KL_ERR_NOT_FOUND, "no scene %s%s%s%s; kinloop list scenes names them", name,
-                   hint != NULL ? "; did you mean " : "", hint != NULL ? hint : "",
-                   hint != NULL ? "?" : "");
+                   hint != NULL ? "; did you mean " : "", hint != NULL ? hint : "", hint != NULL ? "?" : "");
 }
 
 KlStatus scene_find(const char *name, char *path, size_t size) {

@@ -6,9 +6,7 @@
 
 #include "base/status.h"
 
-const char *solver_default(void) {
-    return kl_solver_kind_find("admm-ncp-plus") >= 0 ? "admm-ncp-plus" : "admm-ncp-la";
-}
+const char *solver_default(void) { return kl_solver_kind_find("admm-ncp-plus") >= 0 ? "admm-ncp-plus" : "admm-ncp-la"; }
 
 static KlStatus fail_unknown(const char *id) {
     const char *names[256] = {NULL};
@@ -17,8 +15,7 @@ static KlStatus fail_unknown(const char *id) {
     }
     const char *hint = cli_did_you_mean(id, names);
     return kl_fail(KL_ERR_NOT_FOUND, "no solver %s%s%s%s; kinloop list solvers names them", id,
-                   hint != NULL ? "; did you mean " : "", hint != NULL ? hint : "",
-                   hint != NULL ? "?" : "");
+                   hint != NULL ? "; did you mean " : "", hint != NULL ? hint : "", hint != NULL ? "?" : "");
 }
 
 static KlStatus add_kind(int32_t kind, SolverChoice *choice) {
@@ -130,8 +127,7 @@ KlStatus solver_choice_check(const CliArgs *args, const SolverChoice *choice) {
         if (!used) {
             const char *hint = cli_did_you_mean(assignment.param, names);
             return kl_fail(KL_ERR_NOT_FOUND, "--set %s: no chosen solver has this parameter%s%s%s", text,
-                           hint != NULL ? "; did you mean " : "", hint != NULL ? hint : "",
-                           hint != NULL ? "?" : "");
+                           hint != NULL ? "; did you mean " : "", hint != NULL ? hint : "", hint != NULL ? "?" : "");
         }
     }
     return KL_OK;
@@ -160,8 +156,7 @@ KlStatus solver_apply(const CliArgs *args, const SolverDefaults *defaults, KlSol
     return KL_OK;
 }
 
-KlStatus solver_make(const CliArgs *args, int32_t kind, const SolverDefaults *defaults,
-                     KlSolver **solver) {
+KlStatus solver_make(const CliArgs *args, int32_t kind, const SolverDefaults *defaults, KlSolver **solver) {
     KL_TRY(kl_solver_create(kl_solver_kind(kind)->id, solver));
     KlStatus status = solver_apply(args, defaults, *solver);
     if (status != KL_OK) {

@@ -5,18 +5,24 @@
 #include "kl.h"
 #include "options.h"
 
-#define CLI_OPTIONS_SOLVER                                                                           \
-    {"solver", 's', CLI_TEXT, "ID[,ID...]", "solvers to use; all takes every one", 0, 0, "solvers"}, \
-        {"preset", 0, CLI_TEXT, "NAME",                                                              \
-         "high-precision (10^4 iterations, the solver's own tolerance) or high-throughput (10^3, 1e-6)", 0, 0, \
-         "high-precision|high-throughput"},                                                          \
-        {"tol", 0, CLI_REAL, "EPS", "tolerance of the stopping test", 0, 1, NULL},                   \
-        {"max-iter", 0, CLI_INT, "N", "iteration limit", 1, 10000000, NULL},                         \
-        {"set", 0, CLI_TEXT, "[SOLVER.]PARAM=VALUE",                                                 \
-         "a solver's own parameter; may be repeated (kinloop list params)", 0, 0, "params"}
+#define CLI_OPTIONS_SOLVER                                                                                             \
+    {"solver", 's', CLI_TEXT, "ID[,ID...]", "solvers to use; all takes every one", 0, 0, "solvers"},                   \
+        {"preset",                                                                                                     \
+         0,                                                                                                            \
+         CLI_TEXT,                                                                                                     \
+         "NAME",                                                                                                       \
+         "high-precision (10^4 iterations, the solver's own tolerance) or high-throughput (10^3, 1e-6)",               \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         "high-precision|high-throughput"},                                                                            \
+        {"tol", 0, CLI_REAL, "EPS", "tolerance of the stopping test", 0, 1, NULL},                                     \
+        {"max-iter", 0, CLI_INT, "N", "iteration limit", 1, 10000000, NULL}, {                                         \
+        "set", 0, CLI_TEXT, "[SOLVER.]PARAM=VALUE", "a solver's own parameter; may be repeated (kinloop list params)", \
+            0, 0, "params"                                                                                             \
+    }
 
 #define CLI_OPTION_STRICT \
-    {"strict", 0, CLI_FLAG, NULL, "exit 1 when a run fails, diverges or does not converge", 0, 0, NULL}
+    { "strict", 0, CLI_FLAG, NULL, "exit 1 when a run fails, diverges or does not converge", 0, 0, NULL }
 
 enum { MAX_CHOSEN = 64 };
 

@@ -22,9 +22,9 @@ void triplets_free(Triplets *list);
 typedef struct Sparse {
     int32_t rows, columns;
     int64_t nonzeros;
-    int64_t *start;   // (rows + 1)
-    int32_t *index;   // (nonzeros) columns, ascending in each row
-    double *value;    // (nonzeros)
+    int64_t *start;  // (rows + 1)
+    int32_t *index;  // (nonzeros) columns, ascending in each row
+    double *value;   // (nonzeros)
 } Sparse;
 
 // Sorts (two counting passes) and sums duplicates in the order given. KL_ERR_MEMORY.

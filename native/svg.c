@@ -95,8 +95,8 @@ static void begin(FILE *file, double width, double height, const char *title) {
 
 // One axis: data range to pixels, linear or logarithmic.
 typedef struct Axis {
-    double low, high;    // of the data, or of its decimal logarithm
-    double from, to;     // pixels
+    double low, high;  // of the data, or of its decimal logarithm
+    double from, to;   // pixels
     bool log;
 } Axis;
 
@@ -196,8 +196,8 @@ static void curve(FILE *file, const SvgPlot *plot, const SvgCurve *c, const Axis
 static void legend(FILE *file, const SvgPlot *plot, double left, double top) {
     for (int32_t i = 0; i < plot->count; i++) {
         double at = top + 18.0 * i;
-        fprintf(file, "<path d=\"M%.1f %.1fh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", left, at,
-                plot->curves[i].style.colour, plot->curves[i].style.dash);
+        fprintf(file, "<path d=\"M%.1f %.1fh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n", left,
+                at, plot->curves[i].style.colour, plot->curves[i].style.dash);
         text(file, left + 34.0, at + 4.0, "start", plot->curves[i].name);
     }
 }
@@ -219,8 +219,8 @@ void svg_plot(FILE *file, const SvgPlot *plot) {
     begin(file, 740.0, height, plot->title);
     ticks(file, &x, true, y.from, y.to);
     ticks(file, &y, false, x.from, x.to);
-    fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#555\"/>\n", x.from,
-            y.to, x.to - x.from, y.from - y.to);
+    fprintf(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#555\"/>\n",
+            x.from, y.to, x.to - x.from, y.from - y.to);
     labels(file, plot->x_label, plot->y_label, &x, &y);
     for (int32_t i = 0; i < plot->count; i++) {
         curve(file, plot, &plot->curves[i], &x, &y);
@@ -233,7 +233,7 @@ void svg_plot(FILE *file, const SvgPlot *plot) {
 
 // Viridis by its nine anchors, linear between them.
 static void viridis(double t, char colour[8]) {
-    static const double anchors[9][3] = {{68, 1, 84},    {71, 44, 122},  {59, 81, 139},  {44, 113, 142}, {33, 144, 141},
+    static const double anchors[9][3] = {{68, 1, 84},    {71, 44, 122}, {59, 81, 139},  {44, 113, 142}, {33, 144, 141},
                                          {39, 173, 129}, {92, 200, 99}, {170, 220, 50}, {253, 231, 37}};
     t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
     int at = t >= 1.0 ? 7 : (int)(8.0 * t);
@@ -280,7 +280,8 @@ void svg_heatmap(FILE *file, const SvgHeatmap *map) {
     settle(&value);
     begin(file, 680.0, 500.0, map->title);
     fputs("<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 6L6 0\" "
-          "stroke=\"#fff\" stroke-width=\"1.2\"/></pattern></defs>\n", file);
+          "stroke=\"#fff\" stroke-width=\"1.2\"/></pattern></defs>\n",
+          file);
     double width = 480.0 / map->columns, height = 400.0 / map->rows;
     for (int32_t r = 0; r < map->rows; r++) {
         for (int32_t c = 0; c < map->columns; c++) {
@@ -289,20 +290,22 @@ void svg_heatmap(FILE *file, const SvgHeatmap *map) {
             if (isfinite(v)) {
                 viridis(v > 0.0 ? (log10(v) - value.low) / (value.high - value.low) : 0.0, colour);
             }
-            fprintf(file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>%g, %g: %g</title></rect>\n",
+            fprintf(file,
+                    "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"><title>%g, %g: "
+                    "%g</title></rect>\n",
                     x, y, width, height, colour, map->x[c], map->y[r], v);
             if (map->hatched != NULL && map->hatched[r * map->columns + c]) {
-                fprintf(file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"url(#hatch)\"/>\n", x, y,
-                        width, height);
+                fprintf(file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"url(#hatch)\"/>\n", x,
+                        y, width, height);
             }
         }
     }
-    for (int32_t c = 0; c < map->columns; c += map->columns > 13 ? 2 : 1) {
+    for (int32_t c = 0; c<map->columns; c += map->columns> 13 ? 2 : 1) {
         char tick[32];
         short_number(map->x[c], tick);
         text(file, 70.0 + (c + 0.5) * width, 456.0, "middle", tick);
     }
-    for (int32_t r = 0; r < map->rows; r += map->rows > 13 ? 2 : 1) {
+    for (int32_t r = 0; r<map->rows; r += map->rows> 13 ? 2 : 1) {
         char tick[32];
         short_number(map->y[r], tick);
         text(file, 64.0, 444.0 - (r + 0.5) * height, "end", tick);

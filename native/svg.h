@@ -23,9 +23,9 @@ typedef struct SvgCurve {
 
 typedef struct SvgPlot {
     const char *title, *x_label, *y_label;
-    bool log_x, log_y;        // values <= 0 are left out
+    bool log_x, log_y;  // values <= 0 are left out
     bool stairs;
-    double y_min, y_max;      // both 0: from the curves
+    double y_min, y_max;  // both 0: from the curves
     const SvgCurve *curves;
     int32_t count;
 } SvgPlot;
@@ -35,7 +35,7 @@ void svg_plot(FILE *file, const SvgPlot *plot);
 // are not finite are grey; `hatched` (may be NULL) marks cells, e.g. those that did not converge.
 typedef struct SvgHeatmap {
     const char *title, *x_label, *y_label, *value_label;
-    const double *x, *y;      // (columns), (rows)
+    const double *x, *y;  // (columns), (rows)
     const double *values;
     const bool *hatched;
     int32_t columns, rows;

@@ -57,8 +57,9 @@ run_counted() {
     count "$name" "$1" "$2" $status
 }
 
-stage "floors"
+stage "floors and format"
 claim floors tests/check_floors.sh
+if command -v clang-format >/dev/null; then claim format tests/check_format.sh; fi
 
 stage "builds"
 mkdir -p build

@@ -32,8 +32,7 @@ static Maker start(int32_t bodies, int32_t joints, int32_t joint_rows, int32_t c
     return m;
 }
 
-static void body(Maker *m, int32_t i, double mass, const double inertia[3],
-                 const double position[3]) {
+static void body(Maker *m, int32_t i, double mass, const double inertia[3], const double position[3]) {
     m->p->mass[i] = mass;
     m->p->inverse_mass[i] = 1.0 / mass;
     for (int32_t k = 0; k < 3; k++) {
@@ -44,16 +43,14 @@ static void body(Maker *m, int32_t i, double mass, const double inertia[3],
     m->force[6 * i + 2] = -GRAVITY * mass;
 }
 
-static void box(Maker *m, int32_t i, double mass, double x, double y, double z,
-                const double position[3]) {
-    double inertia[3] = {mass / 12.0 * (y * y + z * z), mass / 12.0 * (x * x + z * z),
-                         mass / 12.0 * (x * x + y * y)};
+static void box(Maker *m, int32_t i, double mass, double x, double y, double z, const double position[3]) {
+    double inertia[3] = {mass / 12.0 * (y * y + z * z), mass / 12.0 * (x * x + z * z), mass / 12.0 * (x * x + y * y)};
     body(m, i, mass, inertia, position);
 }
 
 // One row: `axis` as a force at `point` (or as a couple) on body i with this sign.
-static void fill_row(Maker *m, int32_t row, int32_t side, int32_t i, double sign,
-                     const double point[3], const double axis[3], bool couple) {
+static void fill_row(Maker *m, int32_t row, int32_t side, int32_t i, double sign, const double point[3],
+                     const double axis[3], bool couple) {
     double *jacobian = m->p->jacobian + 12 * (size_t)row + 6 * side, arm[3], moment[3];
     if (i < 0) {
         return;
@@ -110,10 +107,8 @@ static KlProblem *finish(Maker *m) {
                 int32_t i = p->block_body[2 * b + side];
                 const double *jacobian = p->jacobian + 12 * (size_t)row + 6 * side;
                 for (int32_t k = 0; i >= 0 && k < 6; k++) {
-                    double inverse =
-                        k < 3 ? p->inverse_mass[i] : p->inverse_inertia[9 * i + 4 * (k - 3)];
-                    sum +=
-                        jacobian[k] * (m->twist[6 * i + k] + p->dt * inverse * m->force[6 * i + k]);
+                    double inverse = k < 3 ? p->inverse_mass[i] : p->inverse_inertia[9 * i + 4 * (k - 3)];
+                    sum += jacobian[k] * (m->twist[6 * i + k] + p->dt * inverse * m->force[6 * i + k]);
                 }
             }
             p->free_velocity[row] = sum;
@@ -133,8 +128,7 @@ KlProblem *family_boxes_fixed(double bottom, double top, double push) {
     box(&m, 1, top, d, d, d, (double[]){0.0, 0.0, 1.5 * d});
     joint(&m, 0, 1, (double[]){0.0, 0.0, d}, 6);
     for (int32_t k = 0; k < 4; k++) {
-        contact(&m, -1, 0,
-                (double[]){k < 2 ? -d / 2.0 : d / 2.0, k % 2 == 0 ? -d / 2.0 : d / 2.0, 0.0}, up);
+        contact(&m, -1, 0, (double[]){k < 2 ? -d / 2.0 : d / 2.0, k % 2 == 0 ? -d / 2.0 : d / 2.0, 0.0}, up);
     }
     m.force[0] += push * FRICTION * (bottom + top) * GRAVITY;
     return finish(&m);
@@ -143,12 +137,9 @@ KlProblem *family_boxes_fixed(double bottom, double top, double push) {
 KlProblem *family_four_bar(const double mass[4], double push) {
     static const double up[3] = {0.0, 0.0, 1.0};
     double w = 0.01, l = 0.1, total = mass[0] + mass[1] + mass[2] + mass[3];
-    double centre[4][3] = {
-        {0.0, -l / 2, w / 2}, {l / 2, 0.0, w / 2}, {0.0, l / 2, w / 2}, {-l / 2, 0.0, w / 2}};
-    double corner[4][3] = {{l / 2, -l / 2, w / 2},
-                           {l / 2, l / 2, w / 2},
-                           {-l / 2, l / 2, w / 2},
-                           {-l / 2, -l / 2, w / 2}};
+    double centre[4][3] = {{0.0, -l / 2, w / 2}, {l / 2, 0.0, w / 2}, {0.0, l / 2, w / 2}, {-l / 2, 0.0, w / 2}};
+    double corner[4][3] = {
+        {l / 2, -l / 2, w / 2}, {l / 2, l / 2, w / 2}, {-l / 2, l / 2, w / 2}, {-l / 2, -l / 2, w / 2}};
     Maker m = start(4, 4, 20, 16);
     for (int32_t i = 0; i < 4; i++) {
         box(&m, i, mass[i], i % 2 == 0 ? l : w, i % 2 == 0 ? w : l, w, centre[i]);
@@ -181,19 +172,16 @@ KlProblem *family_chain(int32_t links, bool loop) {
     return finish(&m);
 }
 
-static void brick_contacts(Maker *m, int32_t below, int32_t above, double left, double right,
-                           double z) {
+static void brick_contacts(Maker *m, int32_t below, int32_t above, double left, double right, double z) {
     static const double up[3] = {0.0, 0.0, 1.0};
     for (int32_t k = 0; k < 4; k++) {
-        contact(m, below, above, (double[]){k < 2 ? left : right, k % 2 == 0 ? -0.05 : 0.05, z},
-                up);
+        contact(m, below, above, (double[]){k < 2 ? left : right, k % 2 == 0 ? -0.05 : 0.05, z}, up);
     }
 }
 
 KlProblem *family_wall(int32_t columns, int32_t rows) {
     double length = 0.2, height = 0.1;
-    int32_t pairs =
-        columns;  // of the ground; then two below each brick, one at the ends of shifted rows
+    int32_t pairs = columns;  // of the ground; then two below each brick, one at the ends of shifted rows
     for (int32_t r = 1; r < rows; r++) {
         pairs += 2 * columns - 1;
     }
@@ -203,8 +191,7 @@ KlProblem *family_wall(int32_t columns, int32_t rows) {
         for (int32_t c = 0; c < columns; c++) {
             double x = c * length + shift;
             int32_t i = r * columns + c;
-            box(&m, i, 1.0 + 0.1 * (i % 7), length, 0.1, height,
-                (double[]){x, 0.0, (r + 0.5) * height});
+            box(&m, i, 1.0 + 0.1 * (i % 7), length, 0.1, height, (double[]){x, 0.0, (r + 0.5) * height});
             m.force[6 * i + 1] += 0.5 * (i % 3);
             if (r == 0) {
                 brick_contacts(&m, -1, i, x - length / 2.0, x + length / 2.0, 0.0);
@@ -260,8 +247,7 @@ KlProblem *family_spheres(int32_t side, int32_t layers, uint64_t seed) {
     }
     for (int32_t t = 0; t < touches; t++) {
         double up[3] = {0.0, 0.0, 1.0}, point[3];
-        const double *a = touch[t].a >= 0 ? place + 3 * touch[t].a : NULL,
-                     *b = place + 3 * touch[t].b;
+        const double *a = touch[t].a >= 0 ? place + 3 * touch[t].a : NULL, *b = place + 3 * touch[t].b;
         if (a != NULL) {
             kl_sub3(b, a, up);
             kl_scale3(1.0 / kl_norm3(up), up, up);
@@ -289,13 +275,11 @@ static double bell(KlRng *rng) {  // near normal, variance 1
 
 KlProblem *family_random(uint64_t seed, int32_t contacts) {
     KlRng rng = {seed};
-    int32_t nc = pick(&rng, 1, contacts), nj = pick(&rng, 0, 6), nl = pick(&rng, 0, 3),
-            n = nj + nl + 3 * nc;
+    int32_t nc = pick(&rng, 1, contacts), nj = pick(&rng, 0, 6), nl = pick(&rng, 0, 3), n = nj + nl + 3 * nc;
     int32_t rank = pick(&rng, n / 3 > 1 ? n / 3 : 1, n);
     size_t size = (size_t)n;
     double *a = calloc(size * (size_t)rank, sizeof *a), *d = calloc(size * size, sizeof *d);
-    double *v = calloc(size, sizeof *v), *mu = calloc((size_t)nc, sizeof *mu),
-           *w = calloc(size, sizeof *w);
+    double *v = calloc(size, sizeof *v), *mu = calloc((size_t)nc, sizeof *mu), *w = calloc(size, sizeof *w);
     for (int32_t i = 0; i < n; i++) {
         double scale = pow(10.0, 2.0 * kl_rng_unit(&rng) - 1.0);
         for (int32_t k = 0; k < rank; k++) {

@@ -24,8 +24,7 @@ KktResiduals judge(const KlProblem *p, const double *lambda) {
     return residuals;
 }
 
-int32_t judge_solver(const char *id, const KlProblem *p, double tolerance, const char *what,
-                     double *lambda) {
+int32_t judge_solver(const char *id, const KlProblem *p, double tolerance, const char *what, double *lambda) {
     KlSolver *solver;
     KlSolution solution;
     assert_ok(kl_solver_create(id, &solver));
@@ -33,8 +32,8 @@ int32_t judge_solver(const char *id, const KlProblem *p, double tolerance, const
     assert_ok(kl_solver_solve(solver, p, NULL, &solution));
     double natural = (double)judge(p, solution.lambda).natural_relative;
     if (solution.outcome != KL_OUTCOME_CONVERGED || !(natural <= tolerance)) {
-        print_error("%s on %s: %s after %d iterations, r_nat_rel %.2e\n", id, what,
-                    kl_outcome_name(solution.outcome), (int)solution.iterations, natural);
+        print_error("%s on %s: %s after %d iterations, r_nat_rel %.2e\n", id, what, kl_outcome_name(solution.outcome),
+                    (int)solution.iterations, natural);
     }
     assert_int_equal(solution.outcome, KL_OUTCOME_CONVERGED);
     assert_true(natural <= tolerance);

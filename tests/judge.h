@@ -10,7 +10,6 @@ KktResiduals judge(const KlProblem *problem, const double *lambda);
 // Solves with default parameters but this tolerance (and setting "name=value", NULL: none), asserts
 // the outcome converged and the judge's r_nat_rel <= tolerance; lambda (dim) may be NULL. Returns
 // iterations.
-int32_t judge_solver(const char *solver, const KlProblem *problem, double tolerance,
-                     const char *what, double *lambda);
+int32_t judge_solver(const char *solver, const KlProblem *problem, double tolerance, const char *what, double *lambda);
 
 #endif

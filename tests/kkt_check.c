@@ -103,8 +103,7 @@ static void judge_limit(double lambda, long double v, long double s, KktResidual
     r->natural_relative = worst(r->natural_relative, fminl(l, s * v));
 }
 
-static void judge_contact(double mu, const double *lambda, const long double *v, long double s,
-                          KktResiduals *r) {
+static void judge_contact(double mu, const double *lambda, const long double *v, long double s, KktResiduals *r) {
     long double l[3], v_hat[3] = {v[0], v[1], v[2] + mu * hypotl(v[0], v[1])};
     long double moved[3], moved_scaled[3], work = 0;
     for (int i = 0; i < 3; i++) {

@@ -12,12 +12,12 @@ typedef struct KktProblem {
     const int *joint_start;            // (joint_count + 1) first row of each joint
 } KktProblem;
 
-typedef struct KktResiduals {  // all L-infinity, of the NCP (with the De Saxce term)
-    long double primal;           // |lambda - P_K(lambda)|
-    long double dual;             // |v_hat - P_K*(v_hat)|
-    long double complementarity;  // max |lambda_i . v_hat_i|, limits and contacts
-    long double natural;          // |lambda - P_K(lambda - v_hat)|
-    long double natural_relative; // |lambda - P_K(lambda - S v_hat)| / max(|lambda|, |S v_f|)
+typedef struct KktResiduals {      // all L-infinity, of the NCP (with the De Saxce term)
+    long double primal;            // |lambda - P_K(lambda)|
+    long double dual;              // |v_hat - P_K*(v_hat)|
+    long double complementarity;   // max |lambda_i . v_hat_i|, limits and contacts
+    long double natural;           // |lambda - P_K(lambda - v_hat)|
+    long double natural_relative;  // |lambda - P_K(lambda - S v_hat)| / max(|lambda|, |S v_f|)
 } KktResiduals;
 
 // NaN in lambda gives NaN in every residual.

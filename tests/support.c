@@ -5,18 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kl_test_near(double a, double b, double tolerance, const char *a_text, const char *b_text,
-                  const char *file, int line) {
+void kl_test_near(double a, double b, double tolerance, const char *a_text, const char *b_text, const char *file,
+                  int line) {
     if (fabs(a - b) <= tolerance) {
         return;
     }
-    print_error("%s = %.17g\n%s = %.17g\ndiffer by %.3g > %.3g\n", a_text, a, b_text, b, fabs(a - b),
-                tolerance);
+    print_error("%s = %.17g\n%s = %.17g\ndiffer by %.3g > %.3g\n", a_text, a, b_text, b, fabs(a - b), tolerance);
     _fail(file, line);
 }
 
-void kl_test_near_array(const double *a, const double *b, int32_t count, double tolerance,
-                        const char *a_text, const char *b_text, const char *file, int line) {
+void kl_test_near_array(const double *a, const double *b, int32_t count, double tolerance, const char *a_text,
+                        const char *b_text, const char *file, int line) {
     for (int32_t i = 0; i < count; i++) {
         if (!(fabs(a[i] - b[i]) <= tolerance)) {
             print_error("at [%d] of %d:\n", (int)i, (int)count);
@@ -33,8 +32,7 @@ void kl_test_ok(KlStatus status, const char *call, const char *file, int line) {
     _fail(file, line);
 }
 
-void kl_test_fails(KlStatus status, KlStatus expected, const char *part, const char *call,
-                   const char *file, int line) {
+void kl_test_fails(KlStatus status, KlStatus expected, const char *part, const char *call, const char *file, int line) {
     if (status != expected) {
         print_error("%s\ngave %s, not %s\n", call, kl_status_name(status), kl_status_name(expected));
         _fail(file, line);

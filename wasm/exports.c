@@ -16,7 +16,7 @@ enum {
     RECORD_CAPACITY = 256,   // steps kept between two calls of the page
     TRACE_CAPACITY = 20000,  // rows of one convergence trace; more are counted
     MAX_FILES = 256,
-    MAX_DENSE_ROWS = 2000,   // D as a picture
+    MAX_DENSE_ROWS = 2000,  // D as a picture
 };
 
 // Columns of the record before the metrics.
@@ -38,20 +38,20 @@ typedef struct KlPage {
     KlScene *scene;
     KlModel *model;
     KlSim *sim;
-    KlProblem *loaded;    // a problem of its own, without bodies
+    KlProblem *loaded;  // a problem of its own, without bodies
     KlSolver *observer;
     Phase phase;
-    int32_t slice;        // iterations per slice, follows the clock
+    int32_t slice;  // iterations per slice, follows the clock
     bool tracing;
     KlTrace trace;        // of the solver that is looked at: the observer if there is one
     KlTrace silent;       // none
     KlSolution solution;  // of that solver
     double driver_time;
-    double *record;       // (RECORD_CAPACITY x record_columns)
+    double *record;  // (RECORD_CAPACITY x record_columns)
     int32_t record_columns, record_count;
-    double *dense;        // D, on demand
-    double *trace_rows;   // (TRACE_CAPACITY x 6), on demand
-    char *json;           // the last answer
+    double *dense;       // D, on demand
+    double *trace_rows;  // (TRACE_CAPACITY x 6), on demand
+    char *json;          // the last answer
 } KlPage;
 
 // ------------------------------------------------------------------------------------------------
@@ -348,8 +348,8 @@ static void write_record(KlPage *page) {
 
 static KlStatus begin_step(KlPage *page) {
     KL_TRY(kl_sim_begin_step(page->sim));
-    KL_TRY(kl_solver_begin(kl_sim_solver(page->sim), kl_sim_problem(page->sim),
-                           trace_for(page, page->observer == NULL)));
+    KL_TRY(
+        kl_solver_begin(kl_sim_solver(page->sim), kl_sim_problem(page->sim), trace_for(page, page->observer == NULL)));
     page->phase = PHASE_DRIVE;
     return KL_OK;
 }
@@ -370,26 +370,25 @@ static KlStatus end_step(KlPage *page) {
 static KlStatus work_once(KlPage *page) {
     bool done = false;
     switch (page->phase) {
-    case PHASE_IDLE:
-        return begin_step(page);
-    case PHASE_DRIVE:
-        KL_TRY(advance_slice(page, kl_sim_solver(page->sim), &done));
-        if (!done) {
+        case PHASE_IDLE: return begin_step(page);
+        case PHASE_DRIVE:
+            KL_TRY(advance_slice(page, kl_sim_solver(page->sim), &done));
+            if (!done) {
+                return KL_OK;
+            }
+            if (page->observer == NULL) {
+                return end_step(page);
+            }
+            KL_TRY(kl_solver_begin(page->observer, kl_sim_problem(page->sim), trace_for(page, true)));
+            page->phase = PHASE_OBSERVE;
             return KL_OK;
-        }
-        if (page->observer == NULL) {
+        case PHASE_OBSERVE:
+            KL_TRY(advance_slice(page, page->observer, &done));
+            if (!done) {
+                return KL_OK;
+            }
+            KL_TRY(kl_solver_finish(page->observer, &page->solution));
             return end_step(page);
-        }
-        KL_TRY(kl_solver_begin(page->observer, kl_sim_problem(page->sim), trace_for(page, true)));
-        page->phase = PHASE_OBSERVE;
-        return KL_OK;
-    case PHASE_OBSERVE:
-        KL_TRY(advance_slice(page, page->observer, &done));
-        if (!done) {
-            return KL_OK;
-        }
-        KL_TRY(kl_solver_finish(page->observer, &page->solution));
-        return end_step(page);
     }
     return KL_OK;
 }
@@ -419,22 +418,14 @@ KlStatus kl_page_work(KlPage *page, int32_t steps, double seconds) {
     return KL_OK;
 }
 
-double *kl_page_record(KlPage *page) {
-    return page->record;
-}
+double *kl_page_record(KlPage *page) { return page->record; }
 
-int32_t kl_page_record_count(const KlPage *page) {
-    return page->record_count;
-}
+int32_t kl_page_record_count(const KlPage *page) { return page->record_count; }
 
 // True while a step is half solved: no checkpoint can be taken.
-int32_t kl_page_busy(const KlPage *page) {
-    return page->phase != PHASE_IDLE;
-}
+int32_t kl_page_busy(const KlPage *page) { return page->phase != PHASE_IDLE; }
 
-KlSim *kl_page_sim(KlPage *page) {
-    return page->sim;
-}
+KlSim *kl_page_sim(KlPage *page) { return page->sim; }
 
 // Continues from a checkpoint, dropping a half solved step.
 KlStatus kl_page_restore(KlPage *page, const void *state, size_t size) {
@@ -491,14 +482,10 @@ const double *kl_page_trace(KlPage *page) {
     return page->trace_rows;
 }
 
-int32_t kl_page_trace_count(const KlPage *page) {
-    return page->trace.count;
-}
+int32_t kl_page_trace_count(const KlPage *page) { return page->trace.count; }
 
 // (dim) reaction of the solver looked at; NULL before any solve.
-const double *kl_page_lambda(const KlPage *page) {
-    return page->solution.lambda;
-}
+const double *kl_page_lambda(const KlPage *page) { return page->solution.lambda; }
 
 // (dim) mu of contacts, v_f: pointers of the problem at hand.
 const double *kl_page_friction(const KlPage *page) {
@@ -544,9 +531,7 @@ static const char *answer(KlPage *page, json_t *value) {
     return page->json;
 }
 
-static json_t *real(double x) {
-    return isfinite(x) ? json_real(x) : json_null();
-}
+static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 static json_t *reals(const double *x, int32_t count) {
     json_t *list = json_array();
@@ -556,20 +541,17 @@ static json_t *reals(const double *x, int32_t count) {
     return list;
 }
 
-static json_t *text(const char *s) {
-    return json_string(s != NULL ? s : "");
-}
+static json_t *text(const char *s) { return json_string(s != NULL ? s : ""); }
 
 static json_t *params_table(const KlSolverInfo *info) {
     static const char *const KINDS[] = {"real", "int", "bool", "choice"};
     json_t *list = json_array();
     for (int32_t i = 0; i < info->param_count; i++) {
         const KlParam *p = &info->params[i];
-        json_array_append_new(
-            list, json_pack("{so so so so ss so so so sb so}", "id", text(p->id), "title", text(p->title), "unit",
-                            text(p->unit), "text", text(p->text), "kind", KINDS[p->kind], "initial",
-                            real(p->initial), "min", real(p->min), "max", real(p->max), "log", p->log_scale,
-                            "choices", text(p->choices)));
+        json_array_append_new(list, json_pack("{so so so so ss so so so sb so}", "id", text(p->id), "title",
+                                              text(p->title), "unit", text(p->unit), "text", text(p->text), "kind",
+                                              KINDS[p->kind], "initial", real(p->initial), "min", real(p->min), "max",
+                                              real(p->max), "log", p->log_scale, "choices", text(p->choices)));
     }
     return list;
 }
@@ -578,10 +560,10 @@ static json_t *solvers_table(void) {
     json_t *list = json_array();
     for (int32_t i = 0; i < kl_solver_kind_count(); i++) {
         const KlSolverInfo *s = kl_solver_kind(i);
-        json_array_append_new(list, json_pack("{so so so so so sb so so}", "id", text(s->id), "title", text(s->title),
-                                              "text", text(s->text), "source", text(s->source), "family",
-                                              text(s->family), "deSaxce", s->de_saxce, "solves", text(s->solves), "params",
-                                              params_table(s)));
+        json_array_append_new(list,
+                              json_pack("{so so so so so sb so so}", "id", text(s->id), "title", text(s->title), "text",
+                                        text(s->text), "source", text(s->source), "family", text(s->family), "deSaxce",
+                                        s->de_saxce, "solves", text(s->solves), "params", params_table(s)));
     }
     return list;
 }
@@ -604,13 +586,9 @@ static json_t *names(int32_t count, const char *(*name)(int32_t)) {
     return list;
 }
 
-static const char *category_name(int32_t i) {
-    return kl_category_name((KlCategory)i);
-}
+static const char *category_name(int32_t i) { return kl_category_name((KlCategory)i); }
 
-static const char *outcome_name(int32_t i) {
-    return kl_outcome_name((KlOutcome)i);
-}
+static const char *outcome_name(int32_t i) { return kl_outcome_name((KlOutcome)i); }
 
 static const char *record_name(int32_t i) {
     return i < HEAD_COUNT ? RECORD_HEAD[i] : kl_metric_kind(i - HEAD_COUNT)->id;
@@ -618,9 +596,9 @@ static const char *record_name(int32_t i) {
 
 // Everything that does not depend on a scene.
 const char *kl_page_tables(KlPage *page) {
-    return answer(page, json_pack("{ss so so so so so so}", "version", KL_VERSION, "solvers", solvers_table(), "metrics",
-                                  metrics_table(), "stages", names(kl_stage_count(), kl_stage_name), "categories",
-                                  names(KL_CATEGORY_COUNT, category_name), "outcomes",
+    return answer(page, json_pack("{ss so so so so so so}", "version", KL_VERSION, "solvers", solvers_table(),
+                                  "metrics", metrics_table(), "stages", names(kl_stage_count(), kl_stage_name),
+                                  "categories", names(KL_CATEGORY_COUNT, category_name), "outcomes",
                                   names(KL_OUTCOME_DIVERGED + 1, outcome_name), "record",
                                   names(page->record_columns, record_name)));
 }
@@ -628,19 +606,19 @@ const char *kl_page_tables(KlPage *page) {
 static json_t *settings_table(const KlSettings *s) {
     return json_pack("{sf so ss sf sf sf sf sf sf si sb sb sb}", "dt", s->dt, "gravity", reals(s->gravity, 3),
                      "integrator", s->integrator == KL_INTEGRATOR_MOREAU ? "moreau" : "euler", "baumgarteJoint",
-                     s->baumgarte_joint, "baumgarteLimit", s->baumgarte_limit, "baumgarteContact",
-                     s->baumgarte_contact, "margin", s->margin, "detectionDistance", s->detection_distance,
-                     "cullDistance", s->cull_distance, "maxContacts", s->max_contacts, "softJoint", s->soft_joint.on,
-                     "softLimit", s->soft_limit.on, "softContact", s->soft_contact.on);
+                     s->baumgarte_joint, "baumgarteLimit", s->baumgarte_limit, "baumgarteContact", s->baumgarte_contact,
+                     "margin", s->margin, "detectionDistance", s->detection_distance, "cullDistance", s->cull_distance,
+                     "maxContacts", s->max_contacts, "softJoint", s->soft_joint.on, "softLimit", s->soft_limit.on,
+                     "softContact", s->soft_contact.on);
 }
 
 static json_t *events_table(const KlForceEvent *events, int32_t count) {
     json_t *list = json_array();
     for (int32_t i = 0; i < count; i++) {
         const KlForceEvent *e = &events[i];
-        json_array_append_new(list, json_pack("{si sf sf so so so}", "body", e->body, "start", e->start, "end", e->end,
-                                              "from", reals(e->from, 6), "to", reals(e->to, 6), "point",
-                                              reals(e->point, 3)));
+        json_array_append_new(list,
+                              json_pack("{si sf sf so so so}", "body", e->body, "start", e->start, "end", e->end,
+                                        "from", reals(e->from, 6), "to", reals(e->to, 6), "point", reals(e->point, 3)));
     }
     return list;
 }
@@ -649,12 +627,11 @@ static json_t *runs_table(const KlScene *scene) {
     json_t *list = json_array();
     for (int32_t i = 0; i < kl_scene_run_count(scene); i++) {
         const KlRunDef *run = kl_scene_run(scene, i);
-        json_array_append_new(list, json_pack("{so so so sf so so so si sf}", "id", text(run->id), "title", text(run->title),
-                                              "text", text(run->text), "duration", run->duration, "settings",
-                                              settings_table(&run->settings), "events",
-                                              events_table(run->events, run->event_count), "preset",
-                                              text(run->preset), "maxIterations", run->max_iterations, "tolerance",
-                                              run->tolerance));
+        json_array_append_new(list, json_pack("{so so so sf so so so si sf}", "id", text(run->id), "title",
+                                              text(run->title), "text", text(run->text), "duration", run->duration,
+                                              "settings", settings_table(&run->settings), "events",
+                                              events_table(run->events, run->event_count), "preset", text(run->preset),
+                                              "maxIterations", run->max_iterations, "tolerance", run->tolerance));
     }
     return list;
 }
@@ -663,9 +640,9 @@ static json_t *bodies_table(const KlModel *model, int32_t count) {
     json_t *list = json_array();
     for (int32_t i = 0; i < count; i++) {
         const KlBodyDef *b = kl_model_body(model, i);
-        json_array_append_new(list, json_pack("{so sf so so so}", "name", text(b->name), "mass", b->mass, "inertia",
-                                              reals(b->inertia, 9), "pose", reals(b->pose, 7), "twist",
-                                              reals(b->twist, 6)));
+        json_array_append_new(list,
+                              json_pack("{so sf so so so}", "name", text(b->name), "mass", b->mass, "inertia",
+                                        reals(b->inertia, 9), "pose", reals(b->pose, 7), "twist", reals(b->twist, 6)));
     }
     return list;
 }
@@ -678,10 +655,9 @@ static json_t *joints_table(const KlModel *model, int32_t count) {
         const KlJointInfo *kind = kl_joint_kind(j->kind);
         json_array_append_new(
             list, json_pack("{so so si si si so so so so ss}", "name", text(j->name), "kind", text(kind->id), "dofs",
-                            kind->dofs, "base", j->base, "follower", j->follower, "baseFrame",
-                            reals(j->base_frame, 7), "followerFrame", reals(j->follower_frame, 7), "lower",
-                            reals(j->lower, kind->dofs), "upper", reals(j->upper, kind->dofs), "actuation",
-                            ACTUATION[j->actuation]));
+                            kind->dofs, "base", j->base, "follower", j->follower, "baseFrame", reals(j->base_frame, 7),
+                            "followerFrame", reals(j->follower_frame, 7), "lower", reals(j->lower, kind->dofs), "upper",
+                            reals(j->upper, kind->dofs), "actuation", ACTUATION[j->actuation]));
     }
     return list;
 }
@@ -691,11 +667,11 @@ static json_t *geoms_table(const KlModel *model, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
         const KlGeomDef *g = kl_model_geom(model, i);
         double color[4] = {(double)g->color[0], (double)g->color[1], (double)g->color[2], (double)g->color[3]};
-        json_array_append_new(list, json_pack("{so si so so so si sf sf sb so}", "name", text(g->name), "body", g->body,
-                                              "kind", text(kl_geom_kind_name(g->kind)), "pose", reals(g->pose, 7),
-                                              "size", reals(g->size, 3), "mesh", g->mesh, "friction", g->friction,
-                                              "restitution", g->restitution, "visualOnly", g->visual_only, "color",
-                                              reals(color, 4)));
+        json_array_append_new(list,
+                              json_pack("{so si so so so si sf sf sb so}", "name", text(g->name), "body", g->body,
+                                        "kind", text(kl_geom_kind_name(g->kind)), "pose", reals(g->pose, 7), "size",
+                                        reals(g->size, 3), "mesh", g->mesh, "friction", g->friction, "restitution",
+                                        g->restitution, "visualOnly", g->visual_only, "color", reals(color, 4)));
     }
     return list;
 }
@@ -734,14 +710,13 @@ const char *kl_page_scene(KlPage *page) {
                                info.geoms, "jointRows", info.joint_rows, "actuatedDofs", info.actuated_dofs,
                                "passiveDofs", info.passive_dofs, "loops", info.loops, "massRatio", info.mass_ratio,
                                "totalMass", info.total_mass, "fixedBase", info.fixed_base);
-    return answer(page, json_pack("{so so so sb so so so so so so so so}", "id", text(kl_scene_id(page->scene)), "title",
-                                  text(kl_scene_title(page->scene)), "text", text(kl_scene_text(page->scene)),
-                                  "surrogate", kl_scene_surrogate(page->scene), "preset",
-                                  text(kl_scene_preset(page->scene)), "solvers", suggested_solvers(page->scene),
-                                  "runs", runs_table(page->scene), "info", counts, "bodies",
-                                  bodies_table(model, info.bodies), "joints", joints_table(model, info.joints),
-                                  "geoms", geoms_table(model, info.geoms), "meshes",
-                                  meshes_table(model, info.meshes)));
+    return answer(page,
+                  json_pack("{so so so sb so so so so so so so so}", "id", text(kl_scene_id(page->scene)), "title",
+                            text(kl_scene_title(page->scene)), "text", text(kl_scene_text(page->scene)), "surrogate",
+                            kl_scene_surrogate(page->scene), "preset", text(kl_scene_preset(page->scene)), "solvers",
+                            suggested_solvers(page->scene), "runs", runs_table(page->scene), "info", counts, "bodies",
+                            bodies_table(model, info.bodies), "joints", joints_table(model, info.joints), "geoms",
+                            geoms_table(model, info.geoms), "meshes", meshes_table(model, info.meshes)));
 }
 
 // The scene as a canonical document; NULL with an error.
@@ -771,8 +746,8 @@ const char *kl_page_fields(KlPage *page) {
     json_t *list = json_array();
     for (int32_t i = 0; i < kl_sim_field_count(page->sim); i++) {
         const KlField *f = kl_sim_field(page->sim, i);
-        json_array_append_new(list, json_pack("{so so so sI si si sI ss}", "id", text(f->id), "unit", text(f->unit), "text",
-                                              text(f->text), "data", (json_int_t)(uintptr_t)f->data, "rows",
+        json_array_append_new(list, json_pack("{so so so sI si si sI ss}", "id", text(f->id), "unit", text(f->unit),
+                                              "text", text(f->text), "data", (json_int_t)(uintptr_t)f->data, "rows",
                                               f->rows, "columns", f->columns, "rowCount",
                                               (json_int_t)(uintptr_t)f->row_count, "type", TYPES[f->type]));
     }
@@ -784,9 +759,7 @@ static json_t *error_table(const KlError *e) {
                      text(e->file), "line", e->line, "column", e->column, "path", text(e->path));
 }
 
-const char *kl_page_error(KlPage *page) {
-    return answer(page, error_table(kl_last_error()));
-}
+const char *kl_page_error(KlPage *page) { return answer(page, error_table(kl_last_error())); }
 
 static json_t *condition_table(const KlProblem *problem) {
     KlCondition c;

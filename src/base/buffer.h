@@ -13,8 +13,7 @@
 
 // Room for `wanted` elements; the first `used` keep their values. False when out of memory.
 bool kl_buffer_grow(void **at, size_t *capacity, size_t wanted, size_t used, size_t element_size);
-#define KL_ROOM(buffer, wanted)                                                                \
-    kl_buffer_grow((void **)&(buffer).at, &(buffer).capacity, (size_t)(wanted), (buffer).used, \
-                   sizeof *(buffer).at)
+#define KL_ROOM(buffer, wanted) \
+    kl_buffer_grow((void **)&(buffer).at, &(buffer).capacity, (size_t)(wanted), (buffer).used, sizeof *(buffer).at)
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "kl.h"
 
-void *kl_alloc(size_t size);                   // zeroed; NULL when out of memory
-void *kl_realloc(void *memory, size_t size);   // grown part is not zeroed
+void *kl_alloc(size_t size);                  // zeroed; NULL when out of memory
+void *kl_realloc(void *memory, size_t size);  // grown part is not zeroed
 // free is kl_free (kl.h)
 
 // Hook for tests: called with the running number of each allocation; returning false makes it fail.

@@ -16,13 +16,9 @@ static inline uint64_t kl_rng_next(KlRng *rng) {
 }
 
 // Uniform in [0, 1).
-static inline double kl_rng_unit(KlRng *rng) {
-    return (double)(kl_rng_next(rng) >> 11) * 0x1p-53;
-}
+static inline double kl_rng_unit(KlRng *rng) { return (double)(kl_rng_next(rng) >> 11) * 0x1p-53; }
 
-static inline double kl_rng_range(KlRng *rng, double low, double high) {
-    return low + (high - low) * kl_rng_unit(rng);
-}
+static inline double kl_rng_range(KlRng *rng, double low, double high) { return low + (high - low) * kl_rng_unit(rng); }
 
 // Uniform in [0, count), count > 0 (multiply-shift; the bias is below count / 2^32).
 static inline int32_t kl_rng_index(KlRng *rng, int32_t count) {

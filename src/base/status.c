@@ -12,15 +12,13 @@ const KlError *kl_last_error(void) { return &last_error; }
 
 const char *kl_status_name(KlStatus s) {
     static const char *const names[] = {
-        "ok",        "argument",        "memory",   "io",          "format", "scene", "limit",
-        "not-found", "not-implemented", "diverged", "interrupted",
+        "ok",    "argument",  "memory",          "io",       "format",      "scene",
+        "limit", "not-found", "not-implemented", "diverged", "interrupted",
     };
     return (size_t)s < sizeof names / sizeof names[0] ? names[s] : "unknown";
 }
 
-static void copy_text(char *to, size_t size, const char *from) {
-    snprintf(to, size, "%s", from != NULL ? from : "");
-}
+static void copy_text(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from != NULL ? from : ""); }
 
 static void write_message(const KlPlace *place, const char *format, va_list args) {
     char what[sizeof last_error.message];
@@ -28,8 +26,7 @@ static void write_message(const KlPlace *place, const char *format, va_list args
     char where[sizeof last_error.file + sizeof last_error.path + 32] = "";
     if (place != NULL && place->file != NULL && place->file[0] != '\0') {
         if (place->line > 0) {
-            snprintf(where, sizeof where, "%.200s:%d:%d: ", place->file, (int)place->line,
-                     (int)place->column);
+            snprintf(where, sizeof where, "%.200s:%d:%d: ", place->file, (int)place->line, (int)place->column);
         } else {
             snprintf(where, sizeof where, "%.200s: ", place->file);
         }

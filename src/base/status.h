@@ -25,16 +25,15 @@ KlStatus kl_fail_at(KlStatus status, const KlPlace *place, const char *format, .
 
 // Our own mistakes. Prints nothing: stops the program with the reason kept in the last error.
 _Noreturn void kl_assert_failed(const char *condition, const char *reason, const char *file, int line);
-#define KL_ASSERT(condition, reason) \
-    ((condition) ? (void)0 : kl_assert_failed(#condition, reason, __FILE__, __LINE__))
+#define KL_ASSERT(condition, reason) ((condition) ? (void)0 : kl_assert_failed(#condition, reason, __FILE__, __LINE__))
 
 // Returns from the calling function when `call` fails.
-#define KL_TRY(call)                              \
-    do {                                          \
-        KlStatus kl_try_status = (call);          \
-        if (kl_try_status != KL_OK) {             \
-            return kl_try_status;                 \
-        }                                         \
+#define KL_TRY(call)                     \
+    do {                                 \
+        KlStatus kl_try_status = (call); \
+        if (kl_try_status != KL_OK) {    \
+            return kl_try_status;        \
+        }                                \
     } while (0)
 
 #endif

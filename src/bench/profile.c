@@ -10,9 +10,7 @@
 static const double FLOOR_MAX = 0.5 * DBL_EPSILON;   // the rounding unit
 static const double FLOOR_MIN = 1e-2 * DBL_EPSILON;  // what 0 becomes
 
-static double floored(double m) {
-    return m < FLOOR_MAX ? FLOOR_MIN + m * (FLOOR_MAX - FLOOR_MIN) / FLOOR_MAX : m;
-}
+static double floored(double m) { return m < FLOOR_MAX ? FLOOR_MIN + m * (FLOOR_MAX - FLOOR_MIN) / FLOOR_MAX : m; }
 
 static double measure(const KlProfileDef *def, int32_t problem, int32_t solver) {
     double m = def->measure[(size_t)problem * (size_t)def->solvers + (size_t)solver];
@@ -20,8 +18,7 @@ static double measure(const KlProfileDef *def, int32_t problem, int32_t solver) 
 }
 
 static KlStatus check(const KlProfileDef *def) {
-    if (def->problems < 1 || def->solvers < 1 || def->points < 2 || !(def->tau_max > 1.0) ||
-        isinf(def->tau_max)) {
+    if (def->problems < 1 || def->solvers < 1 || def->points < 2 || !(def->tau_max > 1.0) || isinf(def->tau_max)) {
         return kl_fail(KL_ERR_ARGUMENT,
                        "a profile needs problems >= 1, solvers >= 1, points >= 2 and a finite tau_max > 1 "
                        "(got %d, %d, %d, %g)",
@@ -31,8 +28,8 @@ static KlStatus check(const KlProfileDef *def) {
         for (int32_t s = 0; s < def->solvers; s++) {
             double m = def->measure[(size_t)p * (size_t)def->solvers + (size_t)s];
             if (m < 0.0) {
-                return kl_fail(KL_ERR_ARGUMENT, "measure[%d][%d] must be >= 0, or NaN for failed (got %g)",
-                               (int)p, (int)s, m);
+                return kl_fail(KL_ERR_ARGUMENT, "measure[%d][%d] must be >= 0, or NaN for failed (got %g)", (int)p,
+                               (int)s, m);
             }
         }
     }

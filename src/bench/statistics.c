@@ -95,14 +95,14 @@ static double median_of_resample(KlRng *rng, const double *values, int32_t count
     return kl_median(copy, count);
 }
 
-KlStatus kl_bootstrap_ratio(const double *a, int32_t count_a, const double *b, int32_t count_b,
-                            int32_t resamples, double confidence, uint64_t seed, KlRatio *ratio) {
+KlStatus kl_bootstrap_ratio(const double *a, int32_t count_a, const double *b, int32_t count_b, int32_t resamples,
+                            double confidence, uint64_t seed, KlRatio *ratio) {
     enum { LEAST = 100, MOST = 1000000 };
     KL_TRY(check_sample("a", a, count_a));
     KL_TRY(check_sample("b", b, count_b));
     if (resamples < LEAST || resamples > MOST || !(confidence > 0.0 && confidence < 1.0)) {
-        return kl_fail(KL_ERR_ARGUMENT, "resamples must be %d to %d and confidence in (0, 1) (got %d and %g)",
-                       LEAST, MOST, (int)resamples, confidence);
+        return kl_fail(KL_ERR_ARGUMENT, "resamples must be %d to %d and confidence in (0, 1) (got %d and %g)", LEAST,
+                       MOST, (int)resamples, confidence);
     }
     int32_t larger = count_a > count_b ? count_a : count_b;
     double *ratios = kl_alloc(((size_t)resamples + (size_t)larger) * sizeof *ratios);

@@ -33,7 +33,7 @@ typedef struct KlRatio {
 
 // Draws `resamples` (100 ... 10^6) pairs of samples with replacement. `confidence` in (0, 1), e.g. 0.95.
 // Equal seeds give equal bounds. KL_ERR_ARGUMENT: an empty sample, a value not finite or not > 0.
-KlStatus kl_bootstrap_ratio(const double *a, int32_t count_a, const double *b, int32_t count_b,
-                            int32_t resamples, double confidence, uint64_t seed, KlRatio *ratio);
+KlStatus kl_bootstrap_ratio(const double *a, int32_t count_a, const double *b, int32_t count_b, int32_t resamples,
+                            double confidence, uint64_t seed, KlRatio *ratio);
 
 #endif

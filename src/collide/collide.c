@@ -72,8 +72,8 @@ static KlStatus create_shape(KlCollider *collider, int32_t geom, KlShape *shape)
         KL_TRY(kl_polyhedron_box(def->size, &collider->arena, &shape->polyhedron));
     } else if (def->kind == KL_GEOM_CONVEX) {
         const KlMeshDef *mesh = &model->meshes[def->mesh];
-        KL_TRY(kl_polyhedron_hull(mesh->vertices, mesh->vertex_count, mesh->name, &collider->arena,
-                                  &shape->polyhedron));
+        KL_TRY(
+            kl_polyhedron_hull(mesh->vertices, mesh->vertex_count, mesh->name, &collider->arena, &shape->polyhedron));
     } else if (def->kind == KL_GEOM_MESH) {
         shape->mesh = &model->meshes[def->mesh];
     }
@@ -162,9 +162,7 @@ void kl_collider_destroy(KlCollider *collider) {
 
 static const double world_pose[7] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
 
-static const double *pose_of(const double *poses, int32_t body) {
-    return body < 0 ? world_pose : poses + 7 * body;
-}
+static const double *pose_of(const double *poses, int32_t body) { return body < 0 ? world_pose : poses + 7 * body; }
 
 static void place(KlShape *shape, const double *poses, double reach) {
     double pose[7];
@@ -209,8 +207,7 @@ static KlStatus add_pair(KlCollider *collider, int32_t first, int32_t second) {
         collider->pair_capacity = capacity;
     }
     bool in_order = p->body < 0 || (q->body >= 0 && first < second);
-    collider->pairs[collider->pair_count++] =
-        in_order ? (Pair){first, second} : (Pair){second, first};
+    collider->pairs[collider->pair_count++] = in_order ? (Pair){first, second} : (Pair){second, first};
     return KL_OK;
 }
 
@@ -237,9 +234,7 @@ static void sort_order(KlCollider *collider) {
     }
 }
 
-static bool pair_before(const Pair *p, const Pair *q) {
-    return p->a != q->a ? p->a < q->a : p->b < q->b;
-}
+static bool pair_before(const Pair *p, const Pair *q) { return p->a != q->a ? p->a < q->a : p->b < q->b; }
 
 // Shell sort: in place, and with a total order the result does not depend on what came in.
 static void sort_pairs(Pair *pairs, int32_t count) {
@@ -286,9 +281,7 @@ static KlStatus find_pairs(KlCollider *collider) {
 // One pair: features and culling
 // ------------------------------------------------------------------------------------------------
 
-static bool has_core(const KlShape *shape) {
-    return shape->kind == KL_GEOM_SPHERE || shape->kind == KL_GEOM_CAPSULE;
-}
+static bool has_core(const KlShape *shape) { return shape->kind == KL_GEOM_SPHERE || shape->kind == KL_GEOM_CAPSULE; }
 
 static KlStatus narrow_phase(KlCollider *collider, const KlShape *a, const KlShape *b) {
     collider->raw.count = 0;
@@ -395,9 +388,7 @@ static bool leads(const KlRawContact *p, const KlRawContact *q) {
     return false;
 }
 
-static bool feature_before(const KlRawContact *p, const KlRawContact *q) {
-    return p->feature < q->feature;
-}
+static bool feature_before(const KlRawContact *p, const KlRawContact *q) { return p->feature < q->feature; }
 
 static void sort_contacts(KlRawList *raw, bool (*before)(const KlRawContact *, const KlRawContact *)) {
     for (int32_t step = raw->count / 2; step > 0; step = step / 2) {
@@ -473,33 +464,37 @@ static void number_features(const PairView *view, KlRawList *raw) {
 }
 
 // The memory of this pair: entries are sorted by (geom_a, geom_b, id) as pairs are.
-static PairView view_pair(const KlCollider *collider, const Pair *pair, const double *poses,
-                          int32_t *cursor) {
+static PairView view_pair(const KlCollider *collider, const Pair *pair, const double *poses, int32_t *cursor) {
     const KlShape *a = &collider->shapes[pair->a], *b = &collider->shapes[pair->b];
     const Memory *memory = collider->memory;
-    while (*cursor < collider->memory_count &&
-           (memory[*cursor].geom_a < a->geom ||
-            (memory[*cursor].geom_a == a->geom && memory[*cursor].geom_b < b->geom))) {
+    while (
+        *cursor < collider->memory_count &&
+        (memory[*cursor].geom_a < a->geom || (memory[*cursor].geom_a == a->geom && memory[*cursor].geom_b < b->geom))) {
         (*cursor)++;
     }
     int32_t end = *cursor;
-    while (end < collider->memory_count && memory[end].geom_a == a->geom &&
-           memory[end].geom_b == b->geom) {
+    while (end < collider->memory_count && memory[end].geom_a == a->geom && memory[end].geom_b == b->geom) {
         end++;
     }
-    return (PairView){.a = a, .b = b, .pose_a = pose_of(poses, a->body), .pose_b = pose_of(poses, b->body),
-                      .memory = memory + *cursor, .count = end - *cursor};
+    return (PairView){.a = a,
+                      .b = b,
+                      .pose_a = pose_of(poses, a->body),
+                      .pose_b = pose_of(poses, b->body),
+                      .memory = memory + *cursor,
+                      .count = end - *cursor};
 }
 
 static KlContact finish_contact(const KlCollider *collider, const PairView *view, const KlRawContact *raw) {
     uint64_t geoms = (uint64_t)view->a->geom << GEOM_BITS | (uint64_t)view->b->geom;
-    KlContact contact = {.geom_a = view->a->geom, .geom_b = view->b->geom,
-                         .body_a = view->a->body, .body_b = view->b->body, .gap = raw->gap,
+    KlContact contact = {.geom_a = view->a->geom,
+                         .geom_b = view->b->geom,
+                         .body_a = view->a->body,
+                         .body_b = view->b->body,
+                         .gap = raw->gap,
                          .id = geoms << FEATURE_BITS | (uint64_t)raw->feature};
     kl_copy3(raw->position, contact.position);
     kl_copy3(raw->normal, contact.normal);
-    kl_model_material(collider->model, contact.geom_a, contact.geom_b, &contact.friction,
-                      &contact.restitution);
+    kl_model_material(collider->model, contact.geom_a, contact.geom_b, &contact.friction, &contact.restitution);
     return contact;
 }
 
@@ -515,8 +510,8 @@ static void remember(const PairView *view, const KlContact *contact, Memory *mem
 // The whole
 // ------------------------------------------------------------------------------------------------
 
-KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *contacts,
-                          int32_t capacity, int32_t *count) {
+KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *contacts, int32_t capacity,
+                          int32_t *count) {
     *count = 0;
     KL_TRY(kl_ode_enter());
     for (int32_t i = 0; i < collider->shape_count; i++) {
@@ -542,8 +537,10 @@ KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *
         }
     }
     if (*count > limit) {
-        return kl_fail(KL_ERR_LIMIT, "a step needs %d contacts, %d are allowed: raise max_contacts or "
-                       "cull_distance", (int)*count, (int)limit);
+        return kl_fail(KL_ERR_LIMIT,
+                       "a step needs %d contacts, %d are allowed: raise max_contacts or "
+                       "cull_distance",
+                       (int)*count, (int)limit);
     }
     Memory *swap = collider->memory;
     collider->memory = collider->next;
@@ -552,9 +549,7 @@ KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *
     return KL_OK;
 }
 
-void kl_collider_reset(KlCollider *collider) {
-    collider->memory_count = 0;
-}
+void kl_collider_reset(KlCollider *collider) { collider->memory_count = 0; }
 
 // A checkpoint: the number of remembered contacts, then all of them, unused ones zeroed.
 size_t kl_collider_state_size(const KlCollider *collider) {

@@ -7,12 +7,12 @@
 
 typedef struct KlContact {
     int32_t geom_a, geom_b;
-    int32_t body_a, body_b;    // -1 = world, which is always A; the normal points from A to B
-    double position[3];        // world, midway between the two surfaces [m]
-    double normal[3];          // unit, from A to B
-    double gap;                // signed distance, negative when penetrating [m]
+    int32_t body_a, body_b;  // -1 = world, which is always A; the normal points from A to B
+    double position[3];      // world, midway between the two surfaces [m]
+    double normal[3];        // unit, from A to B
+    double gap;              // signed distance, negative when penetrating [m]
     double friction, restitution;
-    uint64_t id;               // stable between steps for the same feature of the same pair
+    uint64_t id;  // stable between steps for the same feature of the same pair
 } KlContact;
 
 typedef struct KlCollider KlCollider;
@@ -32,8 +32,8 @@ void kl_collider_destroy(KlCollider *collider);
 // last step that they are nearest to, moved along with either body. Before touch (gap > 0) contacts are
 // seen for all pairs but a mesh with a box, cylinder, hull or mesh, and ODE's single-precision search
 // makes gaps of meshes good to about 1e-7 of their size. A cylinder on a hull has one contact.
-KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *contacts,
-                          int32_t capacity, int32_t *count);
+KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *contacts, int32_t capacity,
+                          int32_t *count);
 void kl_collider_reset(KlCollider *collider);  // forgets the previous step's features
 // What a checkpoint must carry so that ids go on as they would have.
 size_t kl_collider_state_size(const KlCollider *collider);

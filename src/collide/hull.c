@@ -26,9 +26,7 @@ typedef struct Hull {
     int32_t border_count, border_capacity;
 } Hull;
 
-static double height(const Triangle *t, const double *point) {
-    return kl_dot3(t->normal, point) - t->offset;
-}
+static double height(const Triangle *t, const double *point) { return kl_dot3(t->normal, point) - t->offset; }
 
 static KlStatus add_triangle(Hull *hull, int32_t a, int32_t b, int32_t c) {
     int32_t slot = 0;
@@ -160,7 +158,7 @@ static KlStatus first_simplex(Hull *hull, const char *name) {
     if (!(extent > 0.0)) {
         return kl_fail(KL_ERR_SCENE, "mesh \"%s\": all points coincide, there is no convex hull", name);
     }
-    hull->thickness = 1e-10 * extent;  // rounding of the cross products that make the planes
+    hull->thickness = 1e-10 * extent;   // rounding of the cross products that make the planes
     const double flat = 1e-7 * extent;  // thinner than this has no meaningful inside
     seed[1] = corner[1];
     corner[2] = farthest(hull, from_line, seed, &distance);
@@ -169,8 +167,7 @@ static KlStatus first_simplex(Hull *hull, const char *name) {
         corner[3] = farthest(hull, from_plane, seed, &distance);
     }
     if (!(distance > flat)) {
-        return kl_fail(KL_ERR_SCENE, "mesh \"%s\" is flat: a convex hull needs four points out of a plane",
-                       name);
+        return kl_fail(KL_ERR_SCENE, "mesh \"%s\" is flat: a convex hull needs four points out of a plane", name);
     }
     KL_TRY(add_triangle(hull, corner[0], corner[1], corner[2]));
     if (height(&hull->triangles[0], hull->points + 3 * corner[3]) > 0.0) {
@@ -253,8 +250,10 @@ static KlStatus find_neighbours(Hull *hull, const char *name) {
         for (int32_t k = 0; k < 3 && t->alive; k++) {
             t->beyond[k] = triangle_with_edge(hull, t->corner[(k + 1) % 3], t->corner[k]);
             if (t->beyond[k] < 0) {
-                return kl_fail(KL_ERR_SCENE, "mesh \"%s\": its convex hull is degenerate at point %d; "
-                               "merge nearly equal points", name, (int)t->corner[k]);
+                return kl_fail(KL_ERR_SCENE,
+                               "mesh \"%s\": its convex hull is degenerate at point %d; "
+                               "merge nearly equal points",
+                               name, (int)t->corner[k]);
             }
         }
     }
@@ -305,8 +304,7 @@ static void face_plane(const Hull *hull, int32_t group, double normal[3], double
 }
 
 // Renumbers the corners in use and copies faces, planes and edges out of the hull.
-static KlStatus to_polyhedron(const Hull *hull, int32_t groups, const char *name, KlArena *arena,
-                              KlPolyhedron *out) {
+static KlStatus to_polyhedron(const Hull *hull, int32_t groups, const char *name, KlArena *arena, KlPolyhedron *out) {
     int32_t corners = 3 * hull->triangle_count;
     int32_t *number = KL_ARENA_ARRAY(arena, int32_t, hull->point_count);
     int32_t *loop = KL_ARENA_ARRAY(arena, int32_t, hull->point_count + 1);
@@ -343,8 +341,10 @@ static KlStatus to_polyhedron(const Hull *hull, int32_t groups, const char *name
         int32_t length = face_loop(hull, group, loop);
         int32_t start = out->face_start[group];
         if (length < 3 || start + length > corners) {
-            return kl_fail(KL_ERR_SCENE, "mesh \"%s\": a face of its convex hull does not close; merge "
-                           "nearly equal points", name);
+            return kl_fail(KL_ERR_SCENE,
+                           "mesh \"%s\": a face of its convex hull does not close; merge "
+                           "nearly equal points",
+                           name);
         }
         for (int32_t k = 0; k < length; k++) {
             out->face_vertex[start + k] = number[loop[k]];

@@ -50,8 +50,7 @@ static dGeomID simple_geom(const KlShape *shape) {
 }
 
 static bool is_round(const KlShape *shape) {
-    return shape->kind == KL_GEOM_SPHERE || shape->kind == KL_GEOM_CAPSULE ||
-           shape->kind == KL_GEOM_CYLINDER;
+    return shape->kind == KL_GEOM_SPHERE || shape->kind == KL_GEOM_CAPSULE || shape->kind == KL_GEOM_CYLINDER;
 }
 
 static void grow(const KlShape *shape, double growth) {
@@ -78,8 +77,8 @@ static KlStatus create_hull(KlShape *shape, KlArena *arena) {
             *polygon++ = (unsigned)p->face_vertex[k];
         }
     }
-    shape->exact = dCreateConvex(0, shape->ode_planes, (unsigned)p->face_count, p->vertices,
-                                 (unsigned)p->vertex_count, shape->ode_polygons);
+    shape->exact = dCreateConvex(0, shape->ode_planes, (unsigned)p->face_count, p->vertices, (unsigned)p->vertex_count,
+                                 shape->ode_polygons);
     return KL_OK;
 }
 
@@ -95,12 +94,10 @@ static KlStatus create_mesh(KlShape *shape, KlArena *arena) {
     for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
         shape->ode_polygons[i] = (unsigned)mesh->triangles[i];
     }
-    dGeomTriMeshDataBuildDouble(shape->mesh_data, shape->ode_vertices, 3 * sizeof(double),
-                                mesh->vertex_count, shape->ode_polygons, 3 * mesh->triangle_count,
-                                3 * sizeof(unsigned));
+    dGeomTriMeshDataBuildDouble(shape->mesh_data, shape->ode_vertices, 3 * sizeof(double), mesh->vertex_count,
+                                shape->ode_polygons, 3 * mesh->triangle_count, 3 * sizeof(unsigned));
     // Hulls against meshes ask for the angles between neighbouring triangles.
-    if (dGeomTriMeshDataPreprocess2(shape->mesh_data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES,
-                                    NULL) == 0) {
+    if (dGeomTriMeshDataPreprocess2(shape->mesh_data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL) == 0) {
         return kl_fail(KL_ERR_MEMORY, "ODE cannot prepare mesh \"%s\"", mesh->name);
     }
     shape->exact = dCreateTriMesh(0, shape->mesh_data, NULL, NULL, NULL);
@@ -166,8 +163,7 @@ static double support(const KlShape *shape, const double n[3]) {
     switch (shape->kind) {
         case KL_GEOM_SPHERE: return reach + shape->size[0];
         case KL_GEOM_CAPSULE: return reach + 0.5 * shape->size[1] * fabs(local[2]) + shape->size[0];
-        case KL_GEOM_CYLINDER:
-            return reach + 0.5 * shape->size[1] * fabs(local[2]) + shape->size[0] * across;
+        case KL_GEOM_CYLINDER: return reach + 0.5 * shape->size[1] * fabs(local[2]) + shape->size[0] * across;
         default: break;
     }
     double highest = -INFINITY;
@@ -227,8 +223,8 @@ static const KlShape *growing_shape(const KlShape *a, const KlShape *b) {
 // ODE finds the contacts of hulls, and of capsules with cylinders, by portal refinement, whose normal is
 // poor when the overlap is thin: there the shape grows by a tenth of its radius at least.
 static double growth_of(const KlShape *grown, const KlShape *other, double reach) {
-    bool by_portal = other->kind == KL_GEOM_CONVEX ||
-                     (grown->kind == KL_GEOM_CAPSULE && other->kind == KL_GEOM_CYLINDER);
+    bool by_portal =
+        other->kind == KL_GEOM_CONVEX || (grown->kind == KL_GEOM_CAPSULE && other->kind == KL_GEOM_CYLINDER);
     double least = by_portal ? 0.1 * grown->size[0] : 0.0;
     return reach > least ? reach : least;
 }
@@ -288,8 +284,7 @@ static double deepest_allowed(const KlShape *a, const KlShape *b, const KlOdeBuf
     return 10.0 * shallowest > thick ? 10.0 * shallowest : thick;
 }
 
-KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer,
-                         KlRawList *list) {
+KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer, KlRawList *list) {
     const KlShape *grown = growing_shape(a, b);
     double growth = 0.0;
     if (grown != NULL) {

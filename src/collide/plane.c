@@ -26,8 +26,7 @@ static KlStatus touch(const PlaneQuery *query, const double surface[3], int32_t 
     return kl_raw_push(query->list, &contact);
 }
 
-static KlStatus touch_ball(const PlaneQuery *query, const double center[3], double radius,
-                           int32_t feature) {
+static KlStatus touch_ball(const PlaneQuery *query, const double center[3], double radius, int32_t feature) {
     double surface[3];
     kl_copy3(center, surface);
     kl_axpy3(-radius, query->normal, surface);
@@ -67,8 +66,7 @@ static KlStatus touch_cylinder(const PlaneQuery *query, const KlShape *shape) {
     return KL_OK;
 }
 
-static KlStatus touch_vertices(const PlaneQuery *query, const KlShape *shape, const double *vertices,
-                               int32_t count) {
+static KlStatus touch_vertices(const PlaneQuery *query, const KlShape *shape, const double *vertices, int32_t count) {
     double down[3];  // the plane in the shape's frame, so that most vertices cost one product
     kl_mat3_tmul_vec(shape->rotation, query->normal, down);
     double limit = query->offset + query->reach - kl_dot3(query->normal, shape->position);
@@ -104,10 +102,7 @@ KlStatus kl_plane_contacts(const KlShape *plane, const KlShape *shape, double re
         case KL_GEOM_SPHERE: return touch_ball(&query, shape->position, shape->size[0], 0);
         case KL_GEOM_CAPSULE: return touch_capsule(&query, shape);
         case KL_GEOM_CYLINDER: return touch_cylinder(&query, shape);
-        case KL_GEOM_MESH:
-            return touch_vertices(&query, shape, shape->mesh->vertices, shape->mesh->vertex_count);
-        default:
-            return touch_vertices(&query, shape, shape->polyhedron.vertices,
-                                  shape->polyhedron.vertex_count);
+        case KL_GEOM_MESH: return touch_vertices(&query, shape, shape->mesh->vertices, shape->mesh->vertex_count);
+        default: return touch_vertices(&query, shape, shape->polyhedron.vertices, shape->polyhedron.vertex_count);
     }
 }

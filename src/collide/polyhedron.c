@@ -49,8 +49,7 @@ static Axis best_face(const KlShape *a, const KlShape *b, double reach) {
     Axis best = {.separation = -INFINITY, .a = -1, .b = -1};
     for (int32_t face = 0; face < a->polyhedron.face_count; face++) {
         int32_t vertex = 0;
-        double separation =
-            lowest_along(b, a->world_normals + 3 * face, &vertex) - face_height(a, face);
+        double separation = lowest_along(b, a->world_normals + 3 * face, &vertex) - face_height(a, face);
         if (separation > best.separation) {
             best.separation = separation;
             best.a = face;
@@ -64,8 +63,8 @@ static Axis best_face(const KlShape *a, const KlShape *b, double reach) {
 
 // Whether the arcs of two edges cross on the sphere of normals, i.e. whether the edges make a face of
 // the Minkowski difference: only such pairs can separate.
-static bool arcs_cross(const double a0[3], const double a1[3], const double edge_a[3],
-                       const double b0[3], const double b1[3], const double edge_b[3]) {
+static bool arcs_cross(const double a0[3], const double a1[3], const double edge_a[3], const double b0[3],
+                       const double b1[3], const double edge_b[3]) {
     double c = kl_dot3(b0, edge_a), d = kl_dot3(b1, edge_a);
     double e = -kl_dot3(a0, edge_b), f = -kl_dot3(a1, edge_b);
     return c * d < 0.0 && e * f < 0.0 && c * f > 0.0;
@@ -130,8 +129,7 @@ static KlStatus edge_contact(const KlShape *a, const KlShape *b, const Axis *axi
     double aa = kl_dot3(da, da), bb = kl_dot3(db, db), ab = kl_dot3(da, db);
     double aw = kl_dot3(da, w), bw = kl_dot3(db, w);
     double s = (aw * bb - bw * ab) / (aa * bb - ab * ab);
-    KlRawContact contact = {.gap = axis->separation,
-                            .feature = feature_of(2, (uint64_t)axis->a, (uint64_t)axis->b)};
+    KlRawContact contact = {.gap = axis->separation, .feature = feature_of(2, (uint64_t)axis->a, (uint64_t)axis->b)};
     kl_copy3(axis->normal, contact.normal);
     kl_copy3(pa, contact.position);
     kl_axpy3(s, da, contact.position);
@@ -140,8 +138,7 @@ static KlStatus edge_contact(const KlShape *a, const KlShape *b, const Axis *axi
 }
 
 // Keeps the part of the polygon with n . x <= offset.
-static int32_t clip(KlClipper *clipper, int32_t count, const double normal[3], double offset,
-                    uint64_t side) {
+static int32_t clip(KlClipper *clipper, int32_t count, const double normal[3], double offset, uint64_t side) {
     int32_t kept = 0;
     for (int32_t i = 0; i < count; i++) {
         const ClipPoint *p = &clipper->polygon[i], *q = &clipper->polygon[(i + 1) % count];
@@ -180,21 +177,19 @@ static int32_t opposite_face(const KlShape *shape, const double normal[3]) {
 
 typedef struct FacePair {
     const KlShape *reference, *incident;
-    int32_t face;        // of the reference
+    int32_t face;  // of the reference
     bool b_is_reference;
     double reach;
 } FacePair;
 
-static KlStatus push_below(const FacePair *pair, const double surface[3], uint64_t code,
-                           KlRawList *list) {
+static KlStatus push_below(const FacePair *pair, const double surface[3], uint64_t code, KlRawList *list) {
     const double *normal = pair->reference->world_normals + 3 * pair->face;
     double gap = kl_dot3(normal, surface) - face_height(pair->reference, pair->face);
     if (gap > pair->reach) {
         return KL_OK;
     }
-    KlRawContact contact = {
-        .gap = gap,
-        .feature = feature_of(pair->b_is_reference ? 1 : 0, (uint64_t)pair->face, code)};
+    KlRawContact contact = {.gap = gap,
+                            .feature = feature_of(pair->b_is_reference ? 1 : 0, (uint64_t)pair->face, code)};
     kl_copy3(surface, contact.position);
     kl_axpy3(-0.5 * gap, normal, contact.position);
     kl_scale3(pair->b_is_reference ? -1.0 : 1.0, normal, contact.normal);
@@ -216,8 +211,7 @@ static KlStatus face_contacts(const FacePair *pair, KlClipper *clipper, KlRawLis
     int32_t start = r->face_start[pair->face], end = r->face_start[pair->face + 1];
     for (int32_t k = start; k < end && count > 0; k++) {
         const double *from = reference->world_vertices + 3 * r->face_vertex[k];
-        const double *to =
-            reference->world_vertices + 3 * r->face_vertex[k + 1 < end ? k + 1 : start];
+        const double *to = reference->world_vertices + 3 * r->face_vertex[k + 1 < end ? k + 1 : start];
         double edge[3], outward[3];
         kl_sub3(to, from, edge);
         kl_cross3(edge, normal, outward);
@@ -238,8 +232,7 @@ static KlStatus face_contacts(const FacePair *pair, KlClipper *clipper, KlRawLis
     return KL_OK;
 }
 
-KlStatus kl_polyhedron_contacts(const KlShape *a, const KlShape *b, double reach, KlClipper *clipper,
-                                KlRawList *list) {
+KlStatus kl_polyhedron_contacts(const KlShape *a, const KlShape *b, double reach, KlClipper *clipper, KlRawList *list) {
     Axis face_a = best_face(a, b, reach);
     if (face_a.separation > reach) {
         return KL_OK;
@@ -261,7 +254,10 @@ KlStatus kl_polyhedron_contacts(const KlShape *a, const KlShape *b, double reach
         return edge_contact(a, b, &edges, list);
     }
     bool b_leads = face_b.separation > face_a.separation + preference;
-    FacePair pair = {.reference = b_leads ? b : a, .incident = b_leads ? a : b,
-                     .face = b_leads ? face_b.a : face_a.a, .b_is_reference = b_leads, .reach = reach};
+    FacePair pair = {.reference = b_leads ? b : a,
+                     .incident = b_leads ? a : b,
+                     .face = b_leads ? face_b.a : face_a.a,
+                     .b_is_reference = b_leads,
+                     .reach = reach};
     return face_contacts(&pair, clipper, list);
 }

@@ -78,8 +78,8 @@ static void consider_end_over_faces(const KlShape *flat, const double end[3], Cl
 static double clamp01(double x) { return x < 0.0 ? 0.0 : x > 1.0 ? 1.0 : x; }
 
 // Closest points of the segments p + s u and q + t v, s and t in [0, 1]; u may vanish, v not.
-static void segment_parameters(const double p[3], const double u[3], const double q[3],
-                               const double v[3], double *s, double *t) {
+static void segment_parameters(const double p[3], const double u[3], const double q[3], const double v[3], double *s,
+                               double *t) {
     double w[3];
     kl_sub3(p, q, w);
     double uu = kl_dot3(u, u), vv = kl_dot3(v, v), uv = kl_dot3(u, v);
@@ -183,8 +183,8 @@ static KlStatus along_face(const RoundPair *pair, int32_t face, const Core *core
     double share[2] = {0.0, 1.0};
     *found = face >= 0;
     for (int32_t side = 0; *found && side < face_length(flat, face); side++) {
-        *found = cut(height_over_side(flat, face, side, core->end[0]),
-                     height_over_side(flat, face, side, core->end[1]), share);
+        *found = cut(height_over_side(flat, face, side, core->end[0]), height_over_side(flat, face, side, core->end[1]),
+                     share);
     }
     for (int32_t end = 0; *found && end < 2; end++) {
         double axis[3];
@@ -199,8 +199,7 @@ static KlStatus along_face(const RoundPair *pair, int32_t face, const Core *core
 KlStatus kl_round_contacts(const KlShape *a, const KlShape *b, double reach, KlRawList *list) {
     bool flat_is_a = a->polyhedron.vertex_count > 0;
     const KlShape *flat = flat_is_a ? a : b, *round = flat_is_a ? b : a;
-    RoundPair pair = {.flat = flat, .flat_is_a = flat_is_a, .radius = round->size[0], .reach = reach,
-                      .list = list};
+    RoundPair pair = {.flat = flat, .flat_is_a = flat_is_a, .radius = round->size[0], .reach = reach, .list = list};
     bool capsule = round->kind == KL_GEOM_CAPSULE;
     Core core;
     for (int32_t end = 0; end < 2; end++) {

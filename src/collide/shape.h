@@ -5,14 +5,14 @@
 #include "collide/hull.h"
 #include "model/model.h"
 
-struct dxGeom;         // ODE's geom and mesh data
+struct dxGeom;  // ODE's geom and mesh data
 struct dxTriMeshData;
 
 typedef struct KlShape {
-    int32_t geom, body;   // body -1 = world
+    int32_t geom, body;  // body -1 = world
     KlGeomKind kind;
-    double size[3];       // as in KlGeomDef
-    double local_pose[7]; // in the body's frame
+    double size[3];                   // as in KlGeomDef
+    double local_pose[7];             // in the body's frame
     double position[3], rotation[9];  // in the world, set each step
     double low[3], high[3];           // world box around the shape, grown by half the detection distance
 
@@ -21,8 +21,8 @@ typedef struct KlShape {
     double *world_normals;    // (polyhedron.face_count x 3)
     const KlMeshDef *mesh;    // KL_GEOM_MESH
 
-    struct dxGeom *exact;     // in ODE; NULL for planes
-    struct dxGeom *grown;     // the same, to be made larger; spheres, capsules and cylinders only
+    struct dxGeom *exact;  // in ODE; NULL for planes
+    struct dxGeom *grown;  // the same, to be made larger; spheres, capsules and cylinders only
     struct dxTriMeshData *mesh_data;
     double *ode_planes, *ode_vertices;  // what ODE keeps pointers to
     unsigned *ode_polygons;
@@ -47,8 +47,7 @@ KlStatus kl_raw_push(KlRawList *list, const KlRawContact *contact);
 KlStatus kl_plane_contacts(const KlShape *plane, const KlShape *shape, double reach, KlRawList *list);
 KlStatus kl_round_contacts(const KlShape *a, const KlShape *b, double reach, KlRawList *list);
 typedef struct KlClipper KlClipper;
-KlStatus kl_polyhedron_contacts(const KlShape *a, const KlShape *b, double reach, KlClipper *clipper,
-                                KlRawList *list);
+KlStatus kl_polyhedron_contacts(const KlShape *a, const KlShape *b, double reach, KlClipper *clipper, KlRawList *list);
 
 // Workspace of kl_polyhedron_contacts for faces of up to `corners` corners.
 struct KlClipper {

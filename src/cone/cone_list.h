@@ -5,9 +5,9 @@
 
 #include "cone/cone.h"
 
-#define KL_CONE_LIST(CONE)                                                          \
-    CONE(JOINT, "free", kl_cone_free_primal, kl_cone_free_dual)                     \
-    CONE(LIMIT, "orthant", kl_cone_orthant_primal, kl_cone_orthant_dual)            \
+#define KL_CONE_LIST(CONE)                                               \
+    CONE(JOINT, "free", kl_cone_free_primal, kl_cone_free_dual)          \
+    CONE(LIMIT, "orthant", kl_cone_orthant_primal, kl_cone_orthant_dual) \
     CONE(CONTACT, "coulomb", kl_cone_coulomb_primal, kl_cone_coulomb_dual)
 
 static inline void kl_cone_free_primal(double friction, double *x, int32_t rows) {

@@ -17,19 +17,16 @@ KlConeRegion kl_coulomb_region(double friction, const double x[3]) {
 void kl_project_coulomb(double friction, double x[3]) {
     double tangent = sqrt(x[0] * x[0] + x[1] * x[1]);
     switch (region(friction, tangent, x[2])) {
-    case KL_CONE_INSIDE:
-        return;
-    case KL_CONE_POLAR:
-        x[0] = x[1] = x[2] = 0.0;
-        return;
-    case KL_CONE_SURFACE: {
-        double normal = (friction * tangent + x[2]) / (friction * friction + 1.0);
-        double s = friction * normal / tangent;
-        x[0] *= s;
-        x[1] *= s;
-        x[2] = normal;
-        return;
-    }
+        case KL_CONE_INSIDE: return;
+        case KL_CONE_POLAR: x[0] = x[1] = x[2] = 0.0; return;
+        case KL_CONE_SURFACE: {
+            double normal = (friction * tangent + x[2]) / (friction * friction + 1.0);
+            double s = friction * normal / tangent;
+            x[0] *= s;
+            x[1] *= s;
+            x[2] = normal;
+            return;
+        }
     }
 }
 

@@ -15,13 +15,12 @@ enum { MAX_ROWS = 3000 };
 static double *reserve(const KlProblem *p, size_t matrices, size_t vectors, KlStatus *status) {
     size_t n = (size_t)p->dim;
     if (p->dim > MAX_ROWS) {
-        *status = kl_fail(KL_ERR_LIMIT, "eigenvalues are computed up to %d rows (the problem has %d)", MAX_ROWS,
-                          (int)p->dim);
+        *status =
+            kl_fail(KL_ERR_LIMIT, "eigenvalues are computed up to %d rows (the problem has %d)", MAX_ROWS, (int)p->dim);
         return NULL;
     }
     double *memory = kl_alloc((matrices * n * n + vectors * n) * sizeof *memory);
-    *status = memory != NULL ? KL_OK
-                             : kl_fail(KL_ERR_MEMORY, "out of memory for a matrix of %d rows", (int)p->dim);
+    *status = memory != NULL ? KL_OK : kl_fail(KL_ERR_MEMORY, "out of memory for a matrix of %d rows", (int)p->dim);
     return memory;
 }
 

@@ -28,8 +28,8 @@ static double dot6(const double a[6], const double b[6]) {
 
 // Columns first..end of D (rows of block k, weighted) and block j <= k: the entries on and above the
 // diagonal.
-static void fill_pair(const KlProblem *p, int32_t j, int32_t k, int32_t first, int32_t end,
-                      double weighted[STRIP][12], double *d, size_t stride) {
+static void fill_pair(const KlProblem *p, int32_t j, int32_t k, int32_t first, int32_t end, double weighted[STRIP][12],
+                      double *d, size_t stride) {
     for (int32_t sj = 0; sj < 2; sj++) {
         int32_t body = p->block_body[2 * j + sj];
         for (int32_t sk = 0; sk < 2; sk++) {

@@ -9,18 +9,17 @@
 enum { MAX_ROWS = 1000000, MAX_BODIES = 1000000 };
 
 static KlStatus check_size(const KlProblemSize *s) {
-    if (s->joint_rows < 0 || s->joint_count < 0 || s->limit_count < 0 || s->contact_count < 0 ||
-        s->body_count < 0 || s->nonzeros < 0) {
+    if (s->joint_rows < 0 || s->joint_count < 0 || s->limit_count < 0 || s->contact_count < 0 || s->body_count < 0 ||
+        s->nonzeros < 0) {
         return kl_fail(KL_ERR_ARGUMENT, "problem counts must be >= 0");
     }
     int64_t rows = (int64_t)s->joint_rows + s->limit_count + (int64_t)3 * s->contact_count;
     if (rows > MAX_ROWS || s->body_count > MAX_BODIES) {
-        return kl_fail(KL_ERR_LIMIT, "a problem has at most %d rows and %d bodies (got %lld and %d)",
-                       MAX_ROWS, MAX_BODIES, (long long)rows, (int)s->body_count);
+        return kl_fail(KL_ERR_LIMIT, "a problem has at most %d rows and %d bodies (got %lld and %d)", MAX_ROWS,
+                       MAX_BODIES, (long long)rows, (int)s->body_count);
     }
     if (s->joint_count > s->joint_rows || (s->joint_count == 0 && s->joint_rows > 0)) {
-        return kl_fail(KL_ERR_ARGUMENT, "%d joints cannot own %d rows", (int)s->joint_count,
-                       (int)s->joint_rows);
+        return kl_fail(KL_ERR_ARGUMENT, "%d joints cannot own %d rows", (int)s->joint_count, (int)s->joint_rows);
     }
     return KL_OK;
 }
@@ -111,10 +110,9 @@ KlStatus kl_problem_reshape(KlProblem *p, const KlProblemSize *size) {
     if (kl_size_rows(size) > kl_size_rows(cap) || kl_size_blocks(size) > kl_size_blocks(cap) ||
         size->contact_count > cap->contact_count || size->body_count > cap->body_count ||
         size->nonzeros > cap->nonzeros || (size->body_count > 0) != (cap->body_count > 0)) {
-        return kl_fail(KL_ERR_LIMIT,
-                       "a problem made for %d rows, %d contacts and %d bodies cannot hold %d, %d and %d",
-                       (int)kl_size_rows(cap), (int)cap->contact_count, (int)cap->body_count,
-                       (int)kl_size_rows(size), (int)size->contact_count, (int)size->body_count);
+        return kl_fail(KL_ERR_LIMIT, "a problem made for %d rows, %d contacts and %d bodies cannot hold %d, %d and %d",
+                       (int)kl_size_rows(cap), (int)cap->contact_count, (int)cap->body_count, (int)kl_size_rows(size),
+                       (int)size->contact_count, (int)size->body_count);
     }
     shape(p, size);
     memset(p->block_id, 0, (size_t)p->block_count * sizeof *p->block_id);
@@ -176,9 +174,8 @@ KlStatus kl_problem_clone(const KlProblem *problem, KlProblem **copy_out) {
     return KL_OK;
 }
 
-KlStatus kl_problem_from_dense(int32_t joint_rows, int32_t limit_count, int32_t contact_count,
-                               const double *delassus, const double *free_velocity,
-                               const double *friction, double dt, KlProblem **problem) {
+KlStatus kl_problem_from_dense(int32_t joint_rows, int32_t limit_count, int32_t contact_count, const double *delassus,
+                               const double *free_velocity, const double *friction, double dt, KlProblem **problem) {
     *problem = NULL;
     KlProblemSize size = {.joint_rows = joint_rows,
                           .joint_count = joint_rows > 0 ? 1 : 0,
@@ -242,14 +239,14 @@ static KlStatus check_starts(const KlProblem *p) {
         KlBlockKind kind = kl_block_kind(p, b);
         int32_t allowed = kind == KL_BLOCK_LIMIT ? 1 : kind == KL_BLOCK_CONTACT ? 3 : rows;
         if (first < 0 || rows < 1 || rows != allowed) {
-            return kl_fail(KL_ERR_SCENE, "block_start[%d] = %d gives block %d %d rows", (int)b, (int)first,
-                           (int)b, (int)rows);
+            return kl_fail(KL_ERR_SCENE, "block_start[%d] = %d gives block %d %d rows", (int)b, (int)first, (int)b,
+                           (int)rows);
         }
     }
     if (p->block_start[0] != 0 || p->block_start[p->joint_count] != p->joint_rows ||
         p->block_start[p->block_count] != p->dim) {
-        return kl_fail(KL_ERR_SCENE, "block_start must begin at 0, end joints at %d and end at %d",
-                       (int)p->joint_rows, (int)p->dim);
+        return kl_fail(KL_ERR_SCENE, "block_start must begin at 0, end joints at %d and end at %d", (int)p->joint_rows,
+                       (int)p->dim);
     }
     return KL_OK;
 }
@@ -268,8 +265,8 @@ static KlStatus check_bodies(const KlProblem *p) {
         int32_t first = p->block_body[2 * b], second = p->block_body[2 * b + 1];
         if (first < -1 || second < -1 || first >= p->body_count || second >= p->body_count ||
             (first == second && first >= 0)) {
-            return kl_fail(KL_ERR_SCENE, "block %d joins bodies %d and %d; two of -1 to %d are allowed",
-                           (int)b, (int)first, (int)second, (int)p->body_count - 1);
+            return kl_fail(KL_ERR_SCENE, "block %d joins bodies %d and %d; two of -1 to %d are allowed", (int)b,
+                           (int)first, (int)second, (int)p->body_count - 1);
         }
     }
     return KL_OK;
@@ -287,8 +284,8 @@ static KlStatus check_delassus(const KlProblem *p) {
             int32_t column = p->delassus_index[e];
             bool ascends = e == p->delassus_start[i] || column > p->delassus_index[e - 1];
             if (column < 0 || column >= p->dim || !ascends) {
-                return kl_fail(KL_ERR_SCENE, "D row %d: columns must ascend within 0 to %d (got %d)",
-                               (int)i, (int)p->dim - 1, (int)column);
+                return kl_fail(KL_ERR_SCENE, "D row %d: columns must ascend within 0 to %d (got %d)", (int)i,
+                               (int)p->dim - 1, (int)column);
             }
         }
     }

@@ -14,9 +14,9 @@
 typedef enum KlBlockKind { KL_BLOCK_JOINT = 0, KL_BLOCK_LIMIT, KL_BLOCK_CONTACT } KlBlockKind;
 
 static inline KlBlockKind kl_block_kind(const KlProblem *p, int32_t block) {
-    return block < p->joint_count                      ? KL_BLOCK_JOINT
+    return block < p->joint_count                    ? KL_BLOCK_JOINT
            : block < p->joint_count + p->limit_count ? KL_BLOCK_LIMIT
-                                                       : KL_BLOCK_CONTACT;
+                                                     : KL_BLOCK_CONTACT;
 }
 static inline int32_t kl_block_first(const KlProblem *p, int32_t block) { return p->block_start[block]; }
 static inline int32_t kl_block_rows(const KlProblem *p, int32_t block) {
@@ -74,7 +74,7 @@ void kl_problem_scale(const KlProblem *p, double *scale);
 void kl_block_push(const KlProblem *p, int32_t block, const double *impulse, double *du);
 // velocity = J_block u  (rows of the block).
 void kl_block_pull(const KlProblem *p, int32_t block, const double *u, double *velocity);
-void kl_problem_body_velocity(const KlProblem *p, const double *lambda, double *du);  // M^-1 J^T lambda
+void kl_problem_body_velocity(const KlProblem *p, const double *lambda, double *du);    // M^-1 J^T lambda
 void kl_problem_body_wrench(const KlProblem *p, const double *lambda, double *wrench);  // J^T lambda
 
 // ---- Gauss-Seidel sweeps, one code for both forms ----------------------------------------------
@@ -88,8 +88,7 @@ void kl_problem_body_wrench(const KlProblem *p, const double *lambda, double *wr
 static inline int32_t kl_sweep_state_size(const KlProblem *p) { return 6 * p->body_count; }
 void kl_sweep_begin(const KlProblem *p, const double *lambda, double *state);
 // v+ of the block for the present lambda: ((D + R) lambda + v_f)_block.
-void kl_sweep_velocity(const KlProblem *p, int32_t block, const double *lambda, const double *state,
-                       double *velocity);
+void kl_sweep_velocity(const KlProblem *p, int32_t block, const double *lambda, const double *state, double *velocity);
 static inline void kl_sweep_add(const KlProblem *p, int32_t block, const double *delta, double *state) {
     if (kl_problem_has_bodies(p)) {
         kl_block_push(p, block, delta, state);
@@ -101,10 +100,8 @@ static inline void kl_sweep_add(const KlProblem *p, int32_t block, const double 
 // product = (D + R) x, without v_f (dim). May not alias.
 void kl_problem_multiply(const KlProblem *p, const double *x, double *product);
 // Residuals when v+ of this lambda is known already (saves the product with D).
-void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity,
-                             KlResiduals *residuals);
+void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals);
 // r_nat_rel alone, v+ known: what our solvers stop on. Uses scale (dim) of kl_problem_scale.
-double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity,
-                           const double *scale);
+double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale);
 
 #endif

@@ -50,11 +50,9 @@ static KlStatus read_count(const Document *d, const json_t *object, const char *
 }
 
 // `member` is the path of `value` inside the problem.
-static KlStatus read_vector(const Document *d, const json_t *value, const char *member, int32_t count,
-                            double *x) {
+static KlStatus read_vector(const Document *d, const json_t *value, const char *member, int32_t count, double *x) {
     if (!json_is_array(value) || json_array_size(value) != (size_t)count) {
-        return fail(d, member, "must be a list of %d numbers%s", (int)count,
-                    value == NULL ? " (it is missing)" : "");
+        return fail(d, member, "must be a list of %d numbers%s", (int)count, value == NULL ? " (it is missing)" : "");
     }
     for (int32_t i = 0; i < count; i++) {
         const json_t *entry = json_array_get(value, (size_t)i);
@@ -69,8 +67,8 @@ static KlStatus read_vector(const Document *d, const json_t *value, const char *
 }
 
 // Row `i` of a matrix member of `rows` lists.
-static KlStatus read_row(const Document *d, const json_t *matrix, const char *member, int32_t i,
-                         int32_t columns, double *x) {
+static KlStatus read_row(const Document *d, const json_t *matrix, const char *member, int32_t i, int32_t columns,
+                         double *x) {
     char path[80];
     snprintf(path, sizeof path, "%.60s[%d]", member, (int)i);
     return read_vector(d, json_array_get(matrix, (size_t)i), path, columns, x);
@@ -113,8 +111,7 @@ static KlStatus read_joints(const Document *d, const json_t *object, KlProblem *
     int64_t row = 0;
     for (int32_t j = 0; joints != NULL && j < p->joint_count; j++) {
         const json_t *rows = json_array_get(joints, (size_t)j);
-        if (!json_is_integer(rows) || json_integer_value(rows) < 1 ||
-            json_integer_value(rows) > p->joint_rows) {
+        if (!json_is_integer(rows) || json_integer_value(rows) < 1 || json_integer_value(rows) > p->joint_rows) {
             return fail(d, "joints", "must be the rows of each joint, e.g. [5, 5, 3]");
         }
         p->block_start[j] = (int32_t)row;
@@ -270,9 +267,9 @@ static KlStatus read_problem(const Document *d, const json_t *object, KlProblem 
     if (row == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory for a row of the problem");
     }
-    KlStatus status = size.body_count > 0 ? KL_OK
-                                          : read_dense(d, json_object_get(object, "D"), (int32_t)dim, row,
-                                                       NULL, &size.nonzeros);
+    KlStatus status = size.body_count > 0
+                          ? KL_OK
+                          : read_dense(d, json_object_get(object, "D"), (int32_t)dim, row, NULL, &size.nonzeros);
     KlProblem *p = NULL;
     if (status == KL_OK) {
         status = kl_problem_create(&size, &p);
@@ -289,8 +286,8 @@ static KlStatus read_problem(const Document *d, const json_t *object, KlProblem 
     return KL_OK;
 }
 
-KlStatus kl_problem_parse_json(const char *text, size_t size, const char *name, int32_t index,
-                               int32_t *count, KlProblem **problem) {
+KlStatus kl_problem_parse_json(const char *text, size_t size, const char *name, int32_t index, int32_t *count,
+                               KlProblem **problem) {
     *problem = NULL;
     if (count != NULL) {
         *count = 0;
@@ -305,8 +302,7 @@ KlStatus kl_problem_parse_json(const char *text, size_t size, const char *name, 
         *count = found;
     }
     if (index < 0 || index >= found) {
-        status = kl_fail(KL_ERR_NOT_FOUND, "%s holds %d problems: there is no number %d", name, (int)found,
-                         (int)index);
+        status = kl_fail(KL_ERR_NOT_FOUND, "%s holds %d problems: there is no number %d", name, (int)found, (int)index);
     } else {
         if (list) {
             snprintf(d.path, sizeof d.path, "[%d]", (int)index);

@@ -10,8 +10,7 @@
 // ---- body space --------------------------------------------------------------------------------
 
 // wrench (6) = columns of one side (0 or 1) of the block's Jacobian times the impulse.
-static void side_wrench(const KlProblem *p, int32_t block, int32_t side, const double *impulse,
-                        double wrench[6]) {
+static void side_wrench(const KlProblem *p, int32_t block, int32_t side, const double *impulse, double wrench[6]) {
     int32_t first = kl_block_first(p, block), rows = kl_block_rows(p, block);
     for (int32_t c = 0; c < 6; c++) {
         wrench[c] = 0.0;
@@ -52,8 +51,7 @@ void kl_block_pull(const KlProblem *p, int32_t block, const double *u, double *v
     int32_t a = p->block_body[2 * block], b = p->block_body[2 * block + 1];
     for (int32_t i = 0; i < rows; i++) {
         const double *row = p->jacobian + 12 * (size_t)(first + i);
-        velocity[i] = (a >= 0 ? dot6(row, u + 6 * (size_t)a) : 0.0) +
-                      (b >= 0 ? dot6(row + 6, u + 6 * (size_t)b) : 0.0);
+        velocity[i] = (a >= 0 ? dot6(row, u + 6 * (size_t)a) : 0.0) + (b >= 0 ? dot6(row + 6, u + 6 * (size_t)b) : 0.0);
     }
 }
 
@@ -119,8 +117,7 @@ void kl_sweep_begin(const KlProblem *p, const double *lambda, double *state) {
     }
 }
 
-void kl_sweep_velocity(const KlProblem *p, int32_t block, const double *lambda, const double *state,
-                       double *velocity) {
+void kl_sweep_velocity(const KlProblem *p, int32_t block, const double *lambda, const double *state, double *velocity) {
     int32_t first = kl_block_first(p, block), rows = kl_block_rows(p, block);
     bool bodies = kl_problem_has_bodies(p);
     if (bodies) {

@@ -16,8 +16,7 @@ static double larger(double most, double x) {
 }
 
 // |x - P(x)| of a contact for its cone and for the dual cone.
-static double contact_outside(double friction, const double x[3],
-                              void (*project_on)(double, double[3])) {
+static double contact_outside(double friction, const double x[3], void (*project_on)(double, double[3])) {
     double y[3] = {x[0], x[1], x[2]};
     project_on(friction, y);
     return larger(larger(fabs(x[0] - y[0]), x[1] - y[1]), x[2] - y[2]);
@@ -45,8 +44,7 @@ static void contact_velocity(const KlProblem *p, int32_t k, const double *v, boo
 }
 
 // |lambda - P_K(lambda - S v)|: for a joint row P_K is the identity, which leaves S v itself.
-static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale,
-                      bool de_saxce) {
+static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale, bool de_saxce) {
     double most = 0.0;
     for (int32_t i = 0; i < p->joint_rows; i++) {
         most = larger(most, (scale != NULL ? scale[i] : 1.0) * v[i]);
@@ -64,8 +62,7 @@ static double natural(const KlProblem *p, const double *lambda, const double *v,
     return most;
 }
 
-double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity,
-                           const double *scale) {
+double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale) {
     double size = DBL_MIN;
     for (int32_t i = 0; i < p->dim; i++) {
         size = larger(larger(size, lambda[i]), scale[i] * p->free_velocity[i]);
@@ -79,8 +76,7 @@ static double primal(const KlProblem *p, const double *lambda) {
         most = larger(most, limit_outside(lambda[i]));
     }
     for (int32_t k = 0; k < p->contact_count; k++) {
-        most = larger(most, contact_outside(p->friction[k], lambda + kl_contact_row(p, k),
-                                            kl_project_coulomb));
+        most = larger(most, contact_outside(p->friction[k], lambda + kl_contact_row(p, k), kl_project_coulomb));
     }
     return most;
 }
@@ -133,8 +129,7 @@ static double objective_desaxce(const KlProblem *p, const double *lambda, const 
     return sum;
 }
 
-void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity,
-                             KlResiduals *residuals) {
+void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals) {
     double *scale = kl_problem_storage(p)->scale;
     kl_problem_scale(p, scale);
     KlResiduals *r = residuals;

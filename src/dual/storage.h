@@ -9,9 +9,9 @@ typedef struct KlProblemStorage {
     KlProblem problem;  // first: a KlProblem * is a KlProblemStorage *
     KlArena arena;
     KlProblemSize capacity;
-    double *twist;      // (body_count x 6) scratch
-    double *velocity;   // (dim) scratch
-    double *scale;      // (dim) scratch
+    double *twist;     // (body_count x 6) scratch
+    double *velocity;  // (dim) scratch
+    double *scale;     // (dim) scratch
 } KlProblemStorage;
 
 static inline KlProblemStorage *kl_problem_storage(const KlProblem *p) { return (KlProblemStorage *)p; }

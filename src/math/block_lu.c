@@ -12,13 +12,11 @@
 #include "math/ordering.h"
 
 enum { TREE_ARRAYS = 9, WORK_ARRAYS = TREE_ARRAYS + 3 };  // ints per block during analysis
-enum {
-    PANEL = 8
-};  // pivots eliminated together: their rows stay in cache while the rest is updated
+enum { PANEL = 8 };  // pivots eliminated together: their rows stay in cache while the rest is updated
 
 typedef struct Front {
     int32_t first,
-        pivot_blocks;  // pivot blocks first .. first + pivot_blocks - 1 in elimination order
+        pivot_blocks;               // pivot blocks first .. first + pivot_blocks - 1 in elimination order
     int32_t row_begin, row_blocks;  // in rows: the blocks below the pivots
     int32_t pivots, size;           // scalar rows: of the pivots, of the front
     int32_t parent;                 // front, -1 at a root
@@ -27,7 +25,7 @@ typedef struct Front {
     int32_t plan_begin, plan_end;   // entries of A that this front assembles
     int32_t run_begin, run_end;     // how its update matrix lands in the parent
     size_t upper, lower;            // in factor: (pivots x size) and (size - pivots x pivots)
-    size_t update, children;  // in stack: where the update matrix waits; entries of the children's
+    size_t update, children;        // in stack: where the update matrix waits; entries of the children's
 } Front;
 
 typedef struct Plan {     // one block of A in a front
@@ -52,10 +50,10 @@ struct KlBlockLu {
     KL_BUFFER(Plan) plan;
     KL_BUFFER(Run) run;
     KL_BUFFER(double) factor;
-    KL_BUFFER(double) dense;      // the front in work
-    KL_BUFFER(double) stack;      // update matrices waiting for their parents
-    KL_BUFFER(double) vector;     // right-hand side in elimination order, then a front's rows
-    KL_BUFFER(int32_t) exchange;  // (rows) row taken as pivot, inside its front
+    KL_BUFFER(double) dense;                      // the front in work
+    KL_BUFFER(double) stack;                      // update matrices waiting for their parents
+    KL_BUFFER(double) vector;                     // right-hand side in elimination order, then a front's rows
+    KL_BUFFER(int32_t) exchange;                  // (rows) row taken as pivot, inside its front
     int32_t *position, *order, *scalar_position;  // in ints
     KlOrderingWork ordering;
     double flops;
@@ -72,10 +70,9 @@ void kl_block_lu_destroy(KlBlockLu *lu) {
     if (lu == NULL) {
         return;
     }
-    void *buffers[] = {lu->pattern.at,     lu->ints.at,  lu->structure.at, lu->block_rows.at,
-                       lu->scalar_rows.at, lu->front.at, lu->plan.at,      lu->run.at,
-                       lu->factor.at,      lu->dense.at, lu->stack.at,     lu->vector.at,
-                       lu->exchange.at};
+    void *buffers[] = {lu->pattern.at, lu->ints.at,   lu->structure.at, lu->block_rows.at, lu->scalar_rows.at,
+                       lu->front.at,   lu->plan.at,   lu->run.at,       lu->factor.at,     lu->dense.at,
+                       lu->stack.at,   lu->vector.at, lu->exchange.at};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         kl_free(buffers[i]);
     }
@@ -87,11 +84,9 @@ KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t
     size_t n = (size_t)rows, b = (size_t)blocks, squares = b * b;
     bool ok = KL_ROOM(lu->pattern, 2 * (b + 1) + entries) && KL_ROOM(lu->ints, WORK_ARRAYS * b) &&
               KL_ROOM(lu->structure, squares + b) && KL_ROOM(lu->block_rows, squares) &&
-              KL_ROOM(lu->scalar_rows, b * n) && KL_ROOM(lu->front, b) &&
-              KL_ROOM(lu->plan, entries + 2) && KL_ROOM(lu->run, squares) &&
-              KL_ROOM(lu->factor, n * n) && KL_ROOM(lu->dense, n * n) &&
-              KL_ROOM(lu->stack, 2 * n * n) && KL_ROOM(lu->vector, 2 * n) &&
-              KL_ROOM(lu->exchange, n);
+              KL_ROOM(lu->scalar_rows, b * n) && KL_ROOM(lu->front, b) && KL_ROOM(lu->plan, entries + 2) &&
+              KL_ROOM(lu->run, squares) && KL_ROOM(lu->factor, n * n) && KL_ROOM(lu->dense, n * n) &&
+              KL_ROOM(lu->stack, 2 * n * n) && KL_ROOM(lu->vector, 2 * n) && KL_ROOM(lu->exchange, n);
     return ok ? kl_ordering_reserve(&lu->ordering, blocks, entries, rows) : KL_ERR_MEMORY;
 }
 
@@ -102,8 +97,8 @@ double kl_block_lu_flops(const KlBlockLu *lu) { return lu->flops; }
 
 static bool same_pattern(const KlBlockLu *lu, const KlBlockMatrix *m, bool symmetric, bool dense) {
     size_t blocks = (size_t)m->block_count, entries = (size_t)m->row_start[blocks];
-    if (!lu->analyzed || lu->symmetric != symmetric || lu->whole != dense ||
-        lu->blocks != m->block_count || lu->pattern.used != 2 * (blocks + 1) + entries) {
+    if (!lu->analyzed || lu->symmetric != symmetric || lu->whole != dense || lu->blocks != m->block_count ||
+        lu->pattern.used != 2 * (blocks + 1) + entries) {
         return false;
     }
     const int32_t *kept = lu->pattern.at;
@@ -126,9 +121,7 @@ static bool keep_pattern(KlBlockLu *lu, const KlBlockMatrix *m) {
     return true;
 }
 
-static int32_t block_rows(const KlBlockMatrix *m, int32_t b) {
-    return m->block_start[b + 1] - m->block_start[b];
-}
+static int32_t block_rows(const KlBlockMatrix *m, int32_t b) { return m->block_start[b + 1] - m->block_start[b]; }
 
 // Work arrays of one int per block during analysis.
 typedef struct Tree {
@@ -270,8 +263,8 @@ static bool column_structures(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
 
 // May the pivots first .. k - 1 and k form one front? Exactly when no zero is stored, and also when
 // the zeros are few: small fronts cost more in bookkeeping than in arithmetic.
-static bool joins(const KlBlockMatrix *m, const KlBlockLu *lu, const Tree *t, int32_t k,
-                  int32_t pivots, double zeros, double *more) {
+static bool joins(const KlBlockMatrix *m, const KlBlockLu *lu, const Tree *t, int32_t k, int32_t pivots, double zeros,
+                  double *more) {
     if (t->parent[k - 1] != k) {
         return false;
     }
@@ -279,8 +272,7 @@ static bool joins(const KlBlockMatrix *m, const KlBlockLu *lu, const Tree *t, in
     int32_t extra = rows + t->weight[k] - t->weight[k - 1];
     *more = (double)extra * pivots;
     double size = (double)(pivots + rows) * (pivots + rows + t->weight[k]);
-    return extra == 0 || zeros + *more <= 0.15 * size ||
-           (pivots + rows <= 12 && zeros + *more <= 0.4 * size);
+    return extra == 0 || zeros + *more <= 0.15 * size || (pivots + rows <= 12 && zeros + *more <= 0.4 * size);
 }
 
 static bool make_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
@@ -295,14 +287,12 @@ static bool make_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
     for (int32_t first = 0, end; first < lu->blocks; first = end) {
         int32_t pivots = block_rows(m, lu->order[first]);
         double zeros = 0.0, more = 0.0;
-        for (end = first + 1; end < lu->blocks && joins(m, lu, t, end, pivots, zeros, &more);
-             end++) {
+        for (end = first + 1; end < lu->blocks && joins(m, lu, t, end, pivots, zeros, &more); end++) {
             pivots += block_rows(m, lu->order[end]);
             zeros += more;
         }
         Front *f = &lu->front.at[lu->fronts];
-        *f = (Front){
-            .first = first, .pivot_blocks = end - first, .pivots = pivots, .scalar_first = scalar};
+        *f = (Front){.first = first, .pivot_blocks = end - first, .pivots = pivots, .scalar_first = scalar};
         f->row_begin = (int32_t)lu->block_rows.used;
         f->row_blocks = t->count[end - 1];
         f->size = pivots + t->weight[end - 1];
@@ -327,8 +317,7 @@ static bool one_front(KlBlockLu *lu) {
     if (!KL_ROOM(lu->front, 1) || !KL_ROOM(lu->exchange, lu->rows)) {
         return false;
     }
-    lu->front.at[0] =
-        (Front){.pivot_blocks = lu->blocks, .pivots = lu->rows, .size = lu->rows, .parent = -1};
+    lu->front.at[0] = (Front){.pivot_blocks = lu->blocks, .pivots = lu->rows, .size = lu->rows, .parent = -1};
     lu->fronts = lu->blocks > 0 ? 1 : 0;
     return true;
 }
@@ -342,8 +331,7 @@ static void number_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
 }
 
 // place[k] = scalar row of block position k inside the front.
-static void place_blocks(const KlBlockLu *lu, const KlBlockMatrix *m, const Front *f,
-                         int32_t *place) {
+static void place_blocks(const KlBlockLu *lu, const KlBlockMatrix *m, const Front *f, int32_t *place) {
     int32_t at = 0;
     for (int32_t k = f->first; k < f->first + f->pivot_blocks; k++) {
         place[k] = at;
@@ -370,8 +358,7 @@ static bool plan_front(KlBlockLu *lu, const KlBlockMatrix *m, Front *f, const in
             }
             lu->plan.at[lu->plan.used++] = (Plan){e, place[k], place[j], rows, columns};
             if (j > k && !lu->symmetric) {
-                lu->plan.at[lu->plan.used++] =
-                    (Plan){m->transpose[e], place[j], place[k], columns, rows};
+                lu->plan.at[lu->plan.used++] = (Plan){m->transpose[e], place[j], place[k], columns, rows};
             }
         }
     }
@@ -455,9 +442,8 @@ static bool lay_out_numbers(KlBlockLu *lu) {
         lu->flops += (lu->symmetric ? 0.5 : 1.0) * (p * n * n - p * p * n + p * p * p / 3.0);
     }
     lu->factor.used = 0;
-    if (!KL_ROOM(lu->factor, factor) || !KL_ROOM(lu->scalar_rows, scalars) ||
-        !KL_ROOM(lu->dense, largest) || !KL_ROOM(lu->stack, deepest) ||
-        !KL_ROOM(lu->vector, 2 * (size_t)lu->rows)) {
+    if (!KL_ROOM(lu->factor, factor) || !KL_ROOM(lu->scalar_rows, scalars) || !KL_ROOM(lu->dense, largest) ||
+        !KL_ROOM(lu->stack, deepest) || !KL_ROOM(lu->vector, 2 * (size_t)lu->rows)) {
         return false;
     }
     lu->factor.used = factor;
@@ -477,8 +463,7 @@ static void list_scalar_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
     }
 }
 
-KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric,
-                             bool dense) {
+KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense) {
     if (same_pattern(lu, matrix, symmetric, dense)) {
         return KL_OK;
     }
@@ -520,8 +505,7 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
         elimination_tree(lu, matrix, &t);
         postorder(lu, &t);
     }
-    if (!(dense ? one_front(lu)
-                : column_structures(lu, matrix, &t) && make_fronts(lu, matrix, &t)) ||
+    if (!(dense ? one_front(lu) : column_structures(lu, matrix, &t) && make_fronts(lu, matrix, &t)) ||
         !plan_fronts(lu, matrix, &t) || !lay_out_numbers(lu)) {
         return KL_ERR_MEMORY;
     }
@@ -566,18 +550,16 @@ static void add_child(const KlBlockLu *lu, const Front *c, int32_t size, double 
 }
 
 // row[begin..end) -= sum over k of coefficient[k] * pivot row k
-static void subtract_rows(double *restrict row, const double *restrict pivot, size_t stride,
-                          const double *coefficient, int32_t count, int32_t begin, int32_t end) {
+static void subtract_rows(double *restrict row, const double *restrict pivot, size_t stride, const double *coefficient,
+                          int32_t count, int32_t begin, int32_t end) {
     int32_t k = 0;
     for (; k + 8 <= count; k += 8) {
         const double *restrict u = pivot + (size_t)k * stride, *c = coefficient + k;
-        double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5], c6 = c[6],
-               c7 = c[7];
+        double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5], c6 = c[6], c7 = c[7];
         for (int32_t j = begin; j < end; j++) {
             const double *restrict v = u + j;
             row[j] -= ((c0 * v[0] + c1 * v[stride]) + (c2 * v[2 * stride] + c3 * v[3 * stride])) +
-                      ((c4 * v[4 * stride] + c5 * v[5 * stride]) +
-                       (c6 * v[6 * stride] + c7 * v[7 * stride]));
+                      ((c4 * v[4 * stride] + c5 * v[5 * stride]) + (c6 * v[6 * stride] + c7 * v[7 * stride]));
         }
     }
     for (; k + 3 <= count; k += 3) {
@@ -606,16 +588,13 @@ static void swap_rows(double *a, double *b, int32_t count) {
 
 // Columns first .. first + width - 1 of the front: pivots by largest entry among the pivot rows,
 // then the multipliers of all rows below. False on a zero pivot.
-static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t first, int32_t width,
-                       int32_t *exchange) {
+static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t first, int32_t width, int32_t *exchange) {
     size_t stride = (size_t)size;
     for (int32_t k = first; k < first + width; k++) {
         int32_t best = k;
         for (int32_t i = k + 1; i < pivots; i++) {
-            best = fabs(dense[(size_t)i * stride + (size_t)k]) >
-                           fabs(dense[(size_t)best * stride + (size_t)k])
-                       ? i
-                       : best;
+            best =
+                fabs(dense[(size_t)i * stride + (size_t)k]) > fabs(dense[(size_t)best * stride + (size_t)k]) ? i : best;
         }
         exchange[k] = best;
         if (best != k) {
@@ -711,9 +690,8 @@ bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
         while (depth > 0 && lu->front.at[waiting[depth - 1]].parent == i) {
             add_child(lu, &lu->front.at[waiting[--depth]], f->size, dense);
         }
-        bool ok = lu->symmetric
-                      ? cholesky_front(dense, f->size, f->pivots)
-                      : lu_front(dense, f->size, f->pivots, lu->exchange.at + f->scalar_first);
+        bool ok = lu->symmetric ? cholesky_front(dense, f->size, f->pivots)
+                                : lu_front(dense, f->size, f->pivots, lu->exchange.at + f->scalar_first);
         if (!ok) {
             return false;
         }
@@ -808,8 +786,7 @@ void kl_block_lu_solve(KlBlockLu *lu, double *x) {
     const int32_t *start = lu->pattern.at;
     for (int32_t k = 0; k < lu->blocks; k++) {
         int32_t b = lu->order[k];
-        memcpy(permuted + lu->scalar_position[k], x + start[b],
-               (size_t)(start[b + 1] - start[b]) * sizeof *x);
+        memcpy(permuted + lu->scalar_position[k], x + start[b], (size_t)(start[b + 1] - start[b]) * sizeof *x);
     }
     for (int32_t i = 0; i < lu->fronts; i++) {
         if (lu->symmetric) {
@@ -823,7 +800,6 @@ void kl_block_lu_solve(KlBlockLu *lu, double *x) {
     }
     for (int32_t k = 0; k < lu->blocks; k++) {
         int32_t b = lu->order[k];
-        memcpy(x + start[b], permuted + lu->scalar_position[k],
-               (size_t)(start[b + 1] - start[b]) * sizeof *x);
+        memcpy(x + start[b], permuted + lu->scalar_position[k], (size_t)(start[b + 1] - start[b]) * sizeof *x);
     }
 }

@@ -31,8 +31,7 @@ void kl_block_lu_destroy(KlBlockLu *lu);
 KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t entries);
 // Orders and lays out for this pattern; cheap when it is the last one. KL_ERR_MEMORY.
 // `dense` takes the whole matrix as one front, in the order given.
-KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric,
-                             bool dense);
+KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense);
 // False when a pivot vanishes, or is not positive when symmetric. No allocation.
 bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *matrix);
 void kl_block_lu_solve(KlBlockLu *lu, double *x);  // (rows) b in, x out

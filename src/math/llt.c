@@ -170,8 +170,7 @@ int32_t kl_llt_factor(const double *a, int32_t n, int32_t stride, double shift, 
     return factor_all(&(Source){a, (size_t)n, (size_t)stride, &shift, 0}, factor);
 }
 
-int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const double *shift,
-                              double *factor) {
+int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const double *shift, double *factor) {
     return factor_all(&(Source){a, (size_t)n, (size_t)stride, shift, 1}, factor);
 }
 

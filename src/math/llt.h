@@ -22,8 +22,7 @@ static inline size_t kl_llt_size(int32_t n) {
 // shift 1 is not positive definite to working precision, and `factor` is of no use.
 int32_t kl_llt_factor(const double *a, int32_t n, int32_t stride, double shift, double *factor);
 // The same with a shift per row (n).
-int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const double *shift,
-                              double *factor);
+int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const double *shift, double *factor);
 
 // x = (L L^T)^-1 x, and its two halves x = L^-1 x and x = L^-T x, in place. `x` needs room for n
 // rounded up to a multiple of four; the entries past n come back as 0.

@@ -16,7 +16,7 @@ typedef struct Quotient {
     int32_t *rows;                      // rows of the supervariable i; 0 once eliminated or merged
     int32_t *degree;
     int32_t *element_begin, *element_size, *element_rows;  // L_e; element_size 0: absorbed or none
-    int32_t *outside;  // |L_e \ L_p|, valid where seen[e] == round
+    int32_t *outside;                                      // |L_e \ L_p|, valid where seen[e] == round
     int32_t *seen, *mark;
     int32_t *head, *next, *previous;  // buckets by degree
     int32_t *member, *member_last;    // merged vertices follow their supervariable
@@ -58,8 +58,7 @@ enum { VERTEX_ARRAYS = 19 };
 
 KlStatus kl_ordering_reserve(KlOrderingWork *work, int32_t count, size_t entries, int32_t rows) {
     size_t vertices = (size_t)count;
-    KL_TRY(grow(&work->memory, &work->capacity,
-                VERTEX_ARRAYS * vertices + entries + (size_t)rows + 2));
+    KL_TRY(grow(&work->memory, &work->capacity, VERTEX_ARRAYS * vertices + entries + (size_t)rows + 2));
     return grow(&work->pool, &work->pool_capacity, 2 * vertices * vertices);
 }
 
@@ -69,10 +68,9 @@ static KlStatus lay_out(const KlGraph *g, KlOrderingWork *work, Quotient *q) {
     KL_TRY(grow(&work->memory, &work->capacity, VERTEX_ARRAYS * count + edges + (size_t)rows + 2));
     *q = (Quotient){.graph = g, .work = work, .rows_left = rows};
     int32_t **arrays[VERTEX_ARRAYS] = {
-        &q->begin,         &q->elements,     &q->edges,        &q->rows,    &q->degree,
-        &q->element_begin, &q->element_size, &q->element_rows, &q->outside, &q->seen,
-        &q->mark,          &q->next,         &q->previous,     &q->member,  &q->member_last,
-        &q->hash_head,     &q->hash_next,    &q->hash,         &q->scratch};
+        &q->begin,        &q->elements,  &q->edges,     &q->rows, &q->degree, &q->element_begin, &q->element_size,
+        &q->element_rows, &q->outside,   &q->seen,      &q->mark, &q->next,   &q->previous,      &q->member,
+        &q->member_last,  &q->hash_head, &q->hash_next, &q->hash, &q->scratch};
     int32_t *at = work->memory;
     memset(at, 0, (VERTEX_ARRAYS * count + (size_t)rows + 2) * sizeof *at);
     for (int32_t i = 0; i < VERTEX_ARRAYS; i++) {
@@ -141,8 +139,7 @@ static int32_t next_pivot(Quotient *q) {
 }
 
 // Appends the live, unmarked vertices of a list to L_p.
-static int32_t gather(Quotient *q, const int32_t *list, int32_t count, int32_t *target,
-                      int32_t size) {
+static int32_t gather(Quotient *q, const int32_t *list, int32_t count, int32_t *target, int32_t size) {
     for (int32_t k = 0; k < count; k++) {
         int32_t i = list[k];
         if (q->rows[i] > 0 && q->mark[i] != q->round) {

@@ -7,9 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline double kl_dot3(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+static inline double kl_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 static inline double kl_norm3(const double a[3]) { return sqrt(kl_dot3(a, a)); }
 static inline void kl_cross3(const double a[3], const double b[3], double c[3]) {
     c[0] = a[1] * b[2] - a[2] * b[1];

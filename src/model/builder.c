@@ -79,8 +79,8 @@ static KlStatus check_name(Element element, const char *name, const KlNames *nam
     }
     int32_t other = kl_names_find(names, name);
     if (other >= 0) {
-        return fault(element, "name", "\"%.60s\" is taken by %s[%d]; names must be unique", name,
-                     element.list, (int)other);
+        return fault(element, "name", "\"%.60s\" is taken by %s[%d]; names must be unique", name, element.list,
+                     (int)other);
     }
     return KL_OK;
 }
@@ -91,13 +91,10 @@ static KlStatus check_pose(Element element, const char *field, double pose[7]) {
     const double *q = pose + 3;
     double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
     if (!(fabs(sqrt(square) - 1.0) <= 1e-6)) {  // six digits, as people write quaternions
-        return fault(
-            element, field,
-            "orientation must be a unit quaternion (w, x, y, z) to 1e-6 (its norm is %.9g)",
-            sqrt(square));
+        return fault(element, field, "orientation must be a unit quaternion (w, x, y, z) to 1e-6 (its norm is %.9g)",
+                     sqrt(square));
     }
-    if (fabs(square - 1.0) >
-        1.8e-15) {  // 8 eps: a normalised quaternion stays as it is, bit for bit
+    if (fabs(square - 1.0) > 1.8e-15) {  // 8 eps: a normalised quaternion stays as it is, bit for bit
         kl_quat_normalize(pose + 3);
     }
     return KL_OK;
@@ -176,9 +173,7 @@ void kl_builder_destroy(KlBuilder *builder) {
 }
 
 static KlStatus check_open(const KlBuilder *builder) {
-    return builder->model != NULL
-               ? KL_OK
-               : kl_fail(KL_ERR_ARGUMENT, "this builder has already been finished");
+    return builder->model != NULL ? KL_OK : kl_fail(KL_ERR_ARGUMENT, "this builder has already been finished");
 }
 
 const KlModel *kl_builder_model(const KlBuilder *builder) { return builder->model; }
@@ -194,10 +189,8 @@ static KlStatus check_inertia(Element element, double inertia[9]) {
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = i + 1; j < 3; j++) {
             double *upper = &inertia[3 * i + j], *lower = &inertia[3 * j + i];
-            if (fabs(*upper - *lower) >
-                1e-9 * largest) {  // printed with ten digits, it is still symmetric
-                return fault(element, "inertia",
-                             "must be symmetric (entries (%d,%d) and (%d,%d) are %g and %g)",
+            if (fabs(*upper - *lower) > 1e-9 * largest) {  // printed with ten digits, it is still symmetric
+                return fault(element, "inertia", "must be symmetric (entries (%d,%d) and (%d,%d) are %g and %g)",
                              (int)i, (int)j, (int)j, (int)i, *upper, *lower);
             }
             *upper = *lower = *upper == *lower ? *upper : 0.5 * (*upper + *lower);
@@ -205,12 +198,10 @@ static KlStatus check_inertia(Element element, double inertia[9]) {
     }
     kl_principal_moments(inertia, moments);
     if (!(moments[0] > 0.0)) {
-        return fault(element, "inertia",
-                     "must be positive definite (principal moments %g, %g, %g kg m^2)", moments[0],
+        return fault(element, "inertia", "must be positive definite (principal moments %g, %g, %g kg m^2)", moments[0],
                      moments[1], moments[2]);
     }
-    if (moments[0] + moments[1] <
-        moments[2] * (1.0 - 1e-6)) {  // six digits again: thin rods lie on the border
+    if (moments[0] + moments[1] < moments[2] * (1.0 - 1e-6)) {  // six digits again: thin rods lie on the border
         return fault(element, "inertia",
                      "principal moments %g, %g, %g kg m^2 break the triangle inequality: no body "
                      "has them",
@@ -246,13 +237,12 @@ KlStatus kl_builder_add_body(KlBuilder *builder, const KlBodyDef *def, int32_t *
 
 static KlStatus check_joint_bodies(const KlModel *model, Element element, const KlJointDef *joint) {
     if (joint->base < -1 || joint->base >= model->body_count) {
-        return fault(element, "base",
-                     "body %d does not exist (-1 is the world, bodies are 0 to %d)",
-                     (int)joint->base, (int)model->body_count - 1);
+        return fault(element, "base", "body %d does not exist (-1 is the world, bodies are 0 to %d)", (int)joint->base,
+                     (int)model->body_count - 1);
     }
     if (joint->follower < 0 || joint->follower >= model->body_count) {
-        return fault(element, "follower", "body %d does not exist (bodies are 0 to %d)",
-                     (int)joint->follower, (int)model->body_count - 1);
+        return fault(element, "follower", "body %d does not exist (bodies are 0 to %d)", (int)joint->follower,
+                     (int)model->body_count - 1);
     }
     if (joint->base == joint->follower) {
         return fault(element, "follower", "a joint needs two different bodies (both are \"%.60s\")",
@@ -264,18 +254,15 @@ static KlStatus check_joint_bodies(const KlModel *model, Element element, const 
 static KlStatus check_joint_limits(Element element, const KlJointDef *joint, int32_t dofs) {
     for (int32_t i = 0; i < dofs; i++) {
         double lower = joint->lower[i], upper = joint->upper[i];
-        if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY ||
-            lower > upper) {
-            return fault(element, "limits",
-                         "must satisfy lower <= upper (coordinate %d has %g and %g)", (int)i, lower,
+        if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY || lower > upper) {
+            return fault(element, "limits", "must satisfy lower <= upper (coordinate %d has %g and %g)", (int)i, lower,
                          upper);
         }
     }
     return KL_OK;
 }
 
-static KlStatus check_joint_actuation(const KlModel *model, Element element,
-                                      const KlJointDef *joint, int32_t dofs) {
+static KlStatus check_joint_actuation(const KlModel *model, Element element, const KlJointDef *joint, int32_t dofs) {
     struct {
         const char *field;
         const double *values;
@@ -290,14 +277,12 @@ static KlStatus check_joint_actuation(const KlModel *model, Element element,
         for (int32_t i = 0; i < dofs; i++) {
             double x = lists[list].values[i];
             if (!(x >= 0.0) || (x == INFINITY && !lists[list].may_be_infinite)) {
-                return fault(element, lists[list].field, "must be >= 0 and finite (entry %d is %g)",
-                             (int)i, x);
+                return fault(element, lists[list].field, "must be >= 0 and finite (entry %d is %g)", (int)i, x);
             }
         }
     }
     KL_TRY(check_finite(element, "target", joint->target, dofs));
-    if ((int)joint->actuation < KL_ACTUATION_PASSIVE ||
-        joint->actuation > KL_ACTUATION_PD_IMPLICIT) {
+    if ((int)joint->actuation < KL_ACTUATION_PASSIVE || joint->actuation > KL_ACTUATION_PD_IMPLICIT) {
         return fault(element, "actuation", "unknown kind %d", (int)joint->actuation);
     }
     if (joint->actuation != KL_ACTUATION_PASSIVE && dofs == 0) {
@@ -309,14 +294,13 @@ static KlStatus check_joint_actuation(const KlModel *model, Element element,
         }
     }
     if (joint->reference < -1 || joint->reference >= model->reference_count) {
-        return fault(element, "reference", "reference %d does not exist (there are %d)",
-                     (int)joint->reference, (int)model->reference_count);
+        return fault(element, "reference", "reference %d does not exist (there are %d)", (int)joint->reference,
+                     (int)model->reference_count);
     }
     if (joint->reference >= 0 && model->references[joint->reference].dofs != dofs) {
-        return fault(element, "reference",
-                     "\"%.60s\" has %d columns, the joint has %d degrees of freedom",
-                     model->references[joint->reference].name,
-                     (int)model->references[joint->reference].dofs, (int)dofs);
+        return fault(element, "reference", "\"%.60s\" has %d columns, the joint has %d degrees of freedom",
+                     model->references[joint->reference].name, (int)model->references[joint->reference].dofs,
+                     (int)dofs);
     }
     return KL_OK;
 }
@@ -356,8 +340,7 @@ static KlStatus check_geom_shape(const KlModel *model, Element element, const Kl
     }
     for (int32_t i = 0; i < size_counts[geom->kind]; i++) {
         if (!(isfinite(geom->size[i]) && geom->size[i] > 0.0)) {
-            return fault(element, "size", "must be > 0 and finite (entry %d is %g)", (int)i,
-                         geom->size[i]);
+            return fault(element, "size", "must be > 0 and finite (entry %d is %g)", (int)i, geom->size[i]);
         }
     }
     if (geom->kind == KL_GEOM_PLANE && geom->body >= 0) {
@@ -389,8 +372,7 @@ KlStatus kl_builder_add_geom(KlBuilder *builder, const KlGeomDef *def, int32_t *
     KL_TRY(check_count(element, MAX_ELEMENTS));
     KL_TRY(check_name(element, geom.name, &model->geom_names));
     if (geom.body < -1 || geom.body >= model->body_count) {
-        return fault(element, "body",
-                     "body %d does not exist (-1 is the world, bodies are 0 to %d)", (int)geom.body,
+        return fault(element, "body", "body %d does not exist (-1 is the world, bodies are 0 to %d)", (int)geom.body,
                      (int)model->body_count - 1);
     }
     KL_TRY(check_geom_shape(model, element, &geom));
@@ -415,8 +397,8 @@ static KlStatus check_triangles(Element element, const KlMeshDef *mesh) {
         const int32_t *v = mesh->triangles + 3 * t;
         for (int32_t k = 0; k < 3; k++) {
             if (v[k] < 0 || v[k] >= mesh->vertex_count) {
-                return fault(element, "triangles", "triangle %d names vertex %d (there are %d)",
-                             (int)t, (int)v[k], (int)mesh->vertex_count);
+                return fault(element, "triangles", "triangle %d names vertex %d (there are %d)", (int)t, (int)v[k],
+                             (int)mesh->vertex_count);
             }
         }
         double ab[3], ac[3], normal[3];
@@ -424,8 +406,8 @@ static KlStatus check_triangles(Element element, const KlMeshDef *mesh) {
         kl_sub3(mesh->vertices + 3 * v[2], mesh->vertices + 3 * v[0], ac);
         kl_cross3(ab, ac, normal);
         if (!(kl_norm3(normal) > 0.0)) {
-            return fault(element, "triangles", "triangle %d (vertices %d, %d, %d) has no area",
-                         (int)t, (int)v[0], (int)v[1], (int)v[2]);
+            return fault(element, "triangles", "triangle %d (vertices %d, %d, %d) has no area", (int)t, (int)v[0],
+                         (int)v[1], (int)v[2]);
         }
     }
     return KL_OK;
@@ -439,12 +421,10 @@ KlStatus kl_builder_add_mesh(KlBuilder *builder, const KlMeshDef *def, int32_t *
     KL_TRY(check_count(element, MAX_ELEMENTS));
     KL_TRY(check_name(element, mesh.name, &model->mesh_names));
     if (mesh.vertex_count < 3 || mesh.vertex_count > MAX_MESH_SIZE) {
-        return fault(element, "vertices", "must be 3 to %d (got %d)", MAX_MESH_SIZE,
-                     (int)mesh.vertex_count);
+        return fault(element, "vertices", "must be 3 to %d (got %d)", MAX_MESH_SIZE, (int)mesh.vertex_count);
     }
     if (mesh.triangle_count < 0 || mesh.triangle_count > MAX_MESH_SIZE) {
-        return fault(element, "triangles", "must be 0 to %d (got %d)", MAX_MESH_SIZE,
-                     (int)mesh.triangle_count);
+        return fault(element, "triangles", "must be 0 to %d (got %d)", MAX_MESH_SIZE, (int)mesh.triangle_count);
     }
     if (!all_finite(mesh.vertices, 3 * mesh.vertex_count)) {
         int32_t bad = 0;
@@ -457,8 +437,7 @@ KlStatus kl_builder_add_mesh(KlBuilder *builder, const KlMeshDef *def, int32_t *
     KL_TRY(GROW(builder, meshes, mesh_count, mesh_capacity));
     mesh.name = kl_arena_text(&model->arena, def->name);
     mesh.vertices = copy_array(&model->arena, def->vertices, 3 * def->vertex_count, sizeof(double));
-    mesh.triangles =
-        copy_array(&model->arena, def->triangles, 3 * def->triangle_count, sizeof(int32_t));
+    mesh.triangles = copy_array(&model->arena, def->triangles, 3 * def->triangle_count, sizeof(int32_t));
     KL_TRY(kl_arena_check(&model->arena));
     KL_TRY(kl_names_add(&model->mesh_names, mesh.name));
     model->meshes[model->mesh_count++] = mesh;
@@ -476,24 +455,21 @@ static KlStatus check_reference(Element element, const KlReferenceDef *reference
         return fault(element, "values", "must have 1 to 6 columns (got %d)", (int)reference->dofs);
     }
     if (reference->samples < (reference->loop ? 2 : 1) || reference->samples > MAX_SAMPLES) {
-        return fault(element, "times", "must be %d to %d samples (got %d)", reference->loop ? 2 : 1,
-                     MAX_SAMPLES, (int)reference->samples);
+        return fault(element, "times", "must be %d to %d samples (got %d)", reference->loop ? 2 : 1, MAX_SAMPLES,
+                     (int)reference->samples);
     }
     KL_TRY(check_finite(element, "times", reference->times, reference->samples));
-    KL_TRY(
-        check_finite(element, "values", reference->values, reference->samples * reference->dofs));
+    KL_TRY(check_finite(element, "values", reference->values, reference->samples * reference->dofs));
     for (int32_t i = 1; i < reference->samples; i++) {
         if (!(reference->times[i] > reference->times[i - 1])) {
-            return fault(element, "times", "must ascend (entry %d is %g after %g)", (int)i,
-                         reference->times[i], reference->times[i - 1]);
+            return fault(element, "times", "must ascend (entry %d is %g after %g)", (int)i, reference->times[i],
+                         reference->times[i - 1]);
         }
     }
-    const double *last =
-        reference->values + (size_t)(reference->samples - 1) * (size_t)reference->dofs;
+    const double *last = reference->values + (size_t)(reference->samples - 1) * (size_t)reference->dofs;
     for (int32_t k = 0; reference->loop && k < reference->dofs; k++) {
         if (fabs(last[k] - reference->values[k]) > 1e-6) {  // a jump would be an infinite velocity
-            return fault(element, "values",
-                         "a looped reference must end where it starts (column %d: %g and %g)",
+            return fault(element, "values", "a looped reference must end where it starts (column %d: %g and %g)",
                          (int)k, reference->values[k], last[k]);
         }
     }
@@ -511,8 +487,7 @@ KlStatus kl_builder_add_reference(KlBuilder *builder, const KlReferenceDef *def,
     KL_TRY(GROW(builder, references, reference_count, reference_capacity));
     reference.name = kl_arena_text(&model->arena, def->name);
     reference.times = copy_array(&model->arena, def->times, def->samples, sizeof(double));
-    reference.values =
-        copy_array(&model->arena, def->values, def->samples * def->dofs, sizeof(double));
+    reference.values = copy_array(&model->arena, def->values, def->samples * def->dofs, sizeof(double));
     KL_TRY(kl_arena_check(&model->arena));
     KL_TRY(kl_names_add(&model->reference_names, reference.name));
     model->references[model->reference_count++] = reference;
@@ -525,14 +500,13 @@ KlStatus kl_builder_add_reference(KlBuilder *builder, const KlReferenceDef *def,
 KlStatus kl_event_check(const KlModel *model, int32_t index, const KlForceEvent *event) {
     Element element = {"events", index};
     if (event->body != KL_BODY_HIGHEST && (event->body < 0 || event->body >= model->body_count)) {
-        return fault(element, "body", "body %d does not exist (bodies are 0 to %d)",
-                     (int)event->body, (int)model->body_count - 1);
+        return fault(element, "body", "body %d does not exist (bodies are 0 to %d)", (int)event->body,
+                     (int)model->body_count - 1);
     }
     KL_TRY(check_finite(element, "start", &event->start, 1));
     KL_TRY(check_finite(element, "end", &event->end, 1));
     if (!(event->end > event->start)) {
-        return fault(element, "end", "must lie after start (got %g and %g)", event->end,
-                     event->start);
+        return fault(element, "end", "must lie after start (got %g and %g)", event->end, event->start);
     }
     KL_TRY(check_finite(element, "force", event->from, 6));
     KL_TRY(check_finite(element, "force_to", event->to, 6));
@@ -574,23 +548,21 @@ KlStatus kl_builder_exclude(KlBuilder *builder, int32_t body_a, int32_t body_b) 
     }
     int32_t count = model->body_count;
     if (body_a < -1 || body_b < -1 || body_a >= count || body_b >= count || body_a == body_b) {
-        return fault(element, "bodies",
-                     "needs two different bodies out of -1 (the world) to %d (got %d and %d)",
+        return fault(element, "bodies", "needs two different bodies out of -1 (the world) to %d (got %d and %d)",
                      (int)count - 1, (int)body_a, (int)body_b);
     }
     return push_exclude(builder, body_a, body_b);
 }
 
-KlStatus kl_builder_pair(KlBuilder *builder, int32_t geom_a, int32_t geom_b, double friction,
-                         double restitution) {
+KlStatus kl_builder_pair(KlBuilder *builder, int32_t geom_a, int32_t geom_b, double friction, double restitution) {
     KL_TRY(check_open(builder));
     KlModel *model = builder->model;
     Element element = {"pairs", model->pair_count};
     KL_TRY(check_count(element, MAX_ELEMENTS));
     int32_t count = model->geom_count;
     if (geom_a < 0 || geom_b < 0 || geom_a >= count || geom_b >= count || geom_a == geom_b) {
-        return fault(element, "geoms", "needs two different geoms out of 0 to %d (got %d and %d)",
-                     (int)count - 1, (int)geom_a, (int)geom_b);
+        return fault(element, "geoms", "needs two different geoms out of 0 to %d (got %d and %d)", (int)count - 1,
+                     (int)geom_a, (int)geom_b);
     }
     KL_TRY(check_range(element, "friction", friction, 0.0, 1e6, ">= 0 and at most 1e6"));
     KL_TRY(check_range(element, "restitution", restitution, 0.0, 1.0, "in [0, 1]"));
@@ -607,8 +579,7 @@ KlStatus kl_builder_pair(KlBuilder *builder, int32_t geom_a, int32_t geom_b, dou
 static KlStatus setting_fault(const char *field, double value, const char *allowed) {
     char path[128];
     snprintf(path, sizeof path, "settings.%s", field);
-    return kl_fail_at(KL_ERR_SCENE, &(KlPlace){.path = path}, "must be %s (got %g)", allowed,
-                      value);
+    return kl_fail_at(KL_ERR_SCENE, &(KlPlace){.path = path}, "must be %s (got %g)", allowed, value);
 }
 
 static KlStatus check_softening(const char *which, const KlSoftening *soft, double dt) {
@@ -690,10 +661,8 @@ static KlStatus sort_excludes(KlBuilder *builder) {
     qsort(model->excludes, (size_t)model->exclude_count, 2 * sizeof(int32_t), kl_compare_excludes);
     int32_t kept = 1;
     for (int32_t i = 1; i < model->exclude_count; i++) {
-        if (kl_compare_excludes(model->excludes + 2 * (size_t)i,
-                                model->excludes + 2 * (size_t)(kept - 1)) != 0) {
-            memcpy(model->excludes + 2 * (size_t)kept++, model->excludes + 2 * (size_t)i,
-                   2 * sizeof(int32_t));
+        if (kl_compare_excludes(model->excludes + 2 * (size_t)i, model->excludes + 2 * (size_t)(kept - 1)) != 0) {
+            memcpy(model->excludes + 2 * (size_t)kept++, model->excludes + 2 * (size_t)i, 2 * sizeof(int32_t));
         }
     }
     model->exclude_count = kept;
@@ -708,8 +677,7 @@ static KlStatus sort_pairs(KlModel *model) {
     for (int32_t i = 1; i < model->pair_count; i++) {
         if (kl_compare_geom_pairs(&model->pairs[i - 1], &model->pairs[i]) == 0) {
             return kl_fail(KL_ERR_SCENE, "pairs: the geoms \"%.60s\" and \"%.60s\" are given twice",
-                           model->geoms[model->pairs[i].geom_a].name,
-                           model->geoms[model->pairs[i].geom_b].name);
+                           model->geoms[model->pairs[i].geom_a].name, model->geoms[model->pairs[i].geom_b].name);
         }
     }
     return KL_OK;
@@ -775,8 +743,7 @@ static KlStatus summarize(KlModel *model) {
         int32_t dofs = kl_joint_kind(joint->kind)->dofs;
         model->joint_row_start[j + 1] = model->joint_row_start[j] + 6 - dofs;
         model->joint_dof_start[j + 1] = model->joint_dof_start[j] + dofs;
-        *(joint->actuation == KL_ACTUATION_PASSIVE ? &info->passive_dofs : &info->actuated_dofs) +=
-            dofs;
+        *(joint->actuation == KL_ACTUATION_PASSIVE ? &info->passive_dofs : &info->actuated_dofs) += dofs;
         info->fixed_base = info->fixed_base || joint->base < 0;
     }
     info->joint_rows = model->joint_row_start[model->joint_count];
@@ -786,8 +753,7 @@ static KlStatus summarize(KlModel *model) {
         lightest = fmin(lightest, body->mass);
         heaviest = fmax(heaviest, body->mass);
         info->total_mass += body->mass;
-        info->total_inertia +=
-            3.0 * body->mass + body->inertia[0] + body->inertia[4] + body->inertia[8];
+        info->total_inertia += 3.0 * body->mass + body->inertia[0] + body->inertia[4] + body->inertia[8];
     }
     info->mass_ratio = heaviest / lightest;
     return count_loops(model, &info->loops);
@@ -801,11 +767,9 @@ static KlStatus freeze(KlModel *model) {
     KlJointDef *joints = copy_array(arena, model->joints, model->joint_count, sizeof *joints);
     KlGeomDef *geoms = copy_array(arena, model->geoms, model->geom_count, sizeof *geoms);
     KlMeshDef *meshes = copy_array(arena, model->meshes, model->mesh_count, sizeof *meshes);
-    KlReferenceDef *references =
-        copy_array(arena, model->references, model->reference_count, sizeof *references);
+    KlReferenceDef *references = copy_array(arena, model->references, model->reference_count, sizeof *references);
     KlForceEvent *events = copy_array(arena, model->events, model->event_count, sizeof *events);
-    int32_t *excludes =
-        copy_array(arena, model->excludes, 2 * model->exclude_count, sizeof *excludes);
+    int32_t *excludes = copy_array(arena, model->excludes, 2 * model->exclude_count, sizeof *excludes);
     KlGeomPair *pairs = copy_array(arena, model->pairs, model->pair_count, sizeof *pairs);
     KL_TRY(kl_arena_check(arena));
     free_lists(model);

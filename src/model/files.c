@@ -44,8 +44,7 @@ static KlStatus read_disk(void *context, const char *path, char **data, size_t *
     (void)context;
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        return kl_fail(errno == ENOENT ? KL_ERR_NOT_FOUND : KL_ERR_IO, "%.200s: %s", path,
-                       strerror(errno));
+        return kl_fail(errno == ENOENT ? KL_ERR_NOT_FOUND : KL_ERR_IO, "%.200s: %s", path, strerror(errno));
     }
     KlStatus status = read_open(file, path, data, size);
     fclose(file);

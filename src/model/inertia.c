@@ -154,11 +154,10 @@ static KlStatus check_closed(const KlMeshDef *mesh) {
             balance += edges[i].from < edges[i].to ? 1 : -1;
         }
         if (balance != 0) {
-            status = kl_fail(
-                KL_ERR_SCENE,
-                "mesh '%s' is not closed: the edge between vertices %d and %d is open; give the "
-                "inertia instead of taking it from the geometry",
-                mesh->name, (int)edges[first].from, (int)edges[first].to);
+            status = kl_fail(KL_ERR_SCENE,
+                             "mesh '%s' is not closed: the edge between vertices %d and %d is open; give the "
+                             "inertia instead of taking it from the geometry",
+                             mesh->name, (int)edges[first].from, (int)edges[first].to);
         }
     }
     kl_free(edges);
@@ -184,16 +183,14 @@ static KlStatus mesh_properties(const KlMeshDef *mesh, KlMassProperties *p) {
         kl_axpy3(volume / 4.0, sum, first);
         for (int32_t i = 0; i < 9; i++) {
             int32_t r = i / 3, s = i % 3;
-            second[i] +=
-                volume / 20.0 * (a[r] * a[s] + b[r] * b[s] + c[r] * c[s] + sum[r] * sum[s]);
+            second[i] += volume / 20.0 * (a[r] * a[s] + b[r] * b[s] + c[r] * c[s] + sum[r] * sum[s]);
         }
     }
     if (!(p->volume > 0.0)) {
-        return kl_fail(
-            KL_ERR_SCENE,
-            "mesh '%s' encloses a volume of %g m^3; it must be > 0 (triangles run counter-"
-            "clockwise seen from outside)",
-            mesh->name, p->volume);
+        return kl_fail(KL_ERR_SCENE,
+                       "mesh '%s' encloses a volume of %g m^3; it must be > 0 (triangles run counter-"
+                       "clockwise seen from outside)",
+                       mesh->name, p->volume);
     }
     kl_scale3(1.0 / p->volume, first, p->centre);
     inertia_from_moments(second, p->inertia);
@@ -211,8 +208,7 @@ static void transform_properties(const double pose[7], KlMassProperties *p) {
     kl_add3(pose, centre, p->centre);
 }
 
-KlStatus kl_geom_mass_properties(const KlGeomDef *geom, const KlMeshDef *mesh,
-                                 KlMassProperties *properties) {
+KlStatus kl_geom_mass_properties(const KlGeomDef *geom, const KlMeshDef *mesh, KlMassProperties *properties) {
     KlMassProperties p = {0};
     switch (geom->kind) {
         case KL_GEOM_SPHERE: sphere_properties(geom->size[0], &p); break;

@@ -15,8 +15,7 @@ typedef struct KlMassProperties {
 
 // Of one geom, in the frame its pose is given in. `mesh` is NULL for primitives. KL_ERR_SCENE for a
 // plane, a mesh that is not closed, or one with zero or negative volume (turned inside out).
-KlStatus kl_geom_mass_properties(const KlGeomDef *geom, const KlMeshDef *mesh,
-                                 KlMassProperties *properties);
+KlStatus kl_geom_mass_properties(const KlGeomDef *geom, const KlMeshDef *mesh, KlMassProperties *properties);
 // Adds `part` to `sum` (a zeroed sum is the empty body).
 void kl_mass_properties_add(KlMassProperties *sum, const KlMassProperties *part);
 

@@ -23,11 +23,9 @@ static char *copy_bytes(const char *text, size_t size) {
     return copy;
 }
 
-KlStatus kl_loader_parse(KlLoader *loader, const char *text, size_t size, const char *name,
-                         KlJson *root) {
+KlStatus kl_loader_parse(KlLoader *loader, const char *text, size_t size, const char *name, KlJson *root) {
     if (loader->source_count >= MAX_SOURCES) {
-        return kl_fail(KL_ERR_LIMIT, "%.200s: more than %d documents in one scene", name,
-                       MAX_SOURCES);
+        return kl_fail(KL_ERR_LIMIT, "%.200s: more than %d documents in one scene", name, MAX_SOURCES);
     }
     KlSource *source = kl_alloc(sizeof *source);
     if (source == NULL) {
@@ -132,12 +130,11 @@ static KlStatus check_cycle(const KlJson *at, const char *path) {
     int32_t depth = 0;
     for (const KlJson *place = at; place != NULL; place = document_root(place)->includer) {
         if (strcmp(place->source->name, path) == 0) {
-            return kl_json_fault(at, NULL, KL_ERR_SCENE,
-                                 "\"%.150s\" includes itself, directly or by way of others", path);
+            return kl_json_fault(at, NULL, KL_ERR_SCENE, "\"%.150s\" includes itself, directly or by way of others",
+                                 path);
         }
         if (++depth > MAX_INCLUDE_DEPTH) {
-            return kl_json_fault(at, NULL, KL_ERR_LIMIT, "includes nest deeper than %d files",
-                                 MAX_INCLUDE_DEPTH);
+            return kl_json_fault(at, NULL, KL_ERR_LIMIT, "includes nest deeper than %d files", MAX_INCLUDE_DEPTH);
         }
     }
     return KL_OK;
@@ -171,8 +168,7 @@ KlStatus kl_json_read_file(const KlJson *at, const char *file, char **data, size
         return kl_json_fault(at, NULL, KL_ERR_SCENE, "the file name is too long");
     }
     if (files == NULL) {
-        return kl_json_fault(at, NULL, KL_ERR_NOT_FOUND,
-                             "\"%.150s\": no files can be reached from here", path);
+        return kl_json_fault(at, NULL, KL_ERR_NOT_FOUND, "\"%.150s\": no files can be reached from here", path);
     }
     return adopt_read_error(at, files->read(files->context, path, data, size));
 }
@@ -185,28 +181,24 @@ static size_t write_path(const KlJson *at, char *path, size_t size) {
     if (at->parent == NULL || used >= size - 1) {
         return used;
     }
-    int more = at->key != NULL
-                   ? snprintf(path + used, size - used, used > 0 ? ".%s" : "%s", at->key)
-                   : snprintf(path + used, size - used, "[%zu]", at->index);
+    int more = at->key != NULL ? snprintf(path + used, size - used, used > 0 ? ".%s" : "%s", at->key)
+                               : snprintf(path + used, size - used, "[%zu]", at->index);
     used += more > 0 ? (size_t)more : 0;
     return used < size ? used : size - 1;
 }
 
-static KlStatus fail_at_path(const KlJson *at, const char *field, KlStatus status,
-                             const char *what) {
+static KlStatus fail_at_path(const KlJson *at, const char *field, KlStatus status, const char *what) {
     char path[256] = "";
     size_t used = write_path(at, path, sizeof path);
     if (field != NULL) {
-        snprintf(path + used, sizeof path - used, used > 0 && field[0] != '[' ? ".%s" : "%s",
-                 field);
+        snprintf(path + used, sizeof path - used, used > 0 && field[0] != '[' ? ".%s" : "%s", field);
     }
     KlPlace place = {.file = at->source->name, .path = path};
     kl_json_locate(at->source->text, at->source->size, path, &place.line, &place.column);
     return kl_fail_at(status, &place, "%s", what);
 }
 
-KlStatus kl_json_fault(const KlJson *at, const char *field, KlStatus status, const char *format,
-                       ...) {
+KlStatus kl_json_fault(const KlJson *at, const char *field, KlStatus status, const char *format, ...) {
     char what[400];
     va_list args;
     va_start(args, format);
@@ -219,8 +211,7 @@ KlStatus kl_json_adopt_error(const KlJson *at) {
     KlError error = *kl_last_error();
     const char *what = error.message;
     size_t length = strlen(error.path);
-    if (length > 0 && strncmp(what, error.path, length) == 0 &&
-        strncmp(what + length, ": ", 2) == 0) {
+    if (length > 0 && strncmp(what, error.path, length) == 0 && strncmp(what + length, ": ", 2) == 0) {
         what += length + 2;
     }
     const char *dot = strchr(error.path, '.');
@@ -240,8 +231,7 @@ static const char *type_name(const json_t *value) {
 }
 
 static KlStatus fail_type(const KlJson *at, const char *wanted) {
-    return kl_json_fault(at, NULL, KL_ERR_SCENE, "must be %s (found %s)", wanted,
-                         type_name(at->value));
+    return kl_json_fault(at, NULL, KL_ERR_SCENE, "must be %s (found %s)", wanted, type_name(at->value));
 }
 
 // ----------------------------------------------------------------------------------------
@@ -251,15 +241,13 @@ static KlStatus fail_unknown_key(const KlJson *at, const char *const *known, con
     char list[300] = "";
     int32_t count = 0;
     for (size_t used = 0; known[count] != NULL; count++) {
-        int more =
-            snprintf(list + used, sizeof list - used, "%s%s", count > 0 ? ", " : "", known[count]);
+        int more = snprintf(list + used, sizeof list - used, "%s%s", count > 0 ? ", " : "", known[count]);
         used = used + (size_t)more < sizeof list ? used + (size_t)more : sizeof list - 1;
     }
     const char *nearest = kl_nearest_name(known, count, key);
     char what[400];
     if (nearest != NULL) {
-        snprintf(what, sizeof what, "unknown key; did you mean \"%s\"? Known are: %s", nearest,
-                 list);
+        snprintf(what, sizeof what, "unknown key; did you mean \"%s\"? Known are: %s", nearest, list);
     } else {
         snprintf(what, sizeof what, "unknown key; known are: %s", list);
     }
@@ -271,8 +259,7 @@ KlStatus kl_json_check_keys(const KlJson *at, const char *const *known) {
         return fail_type(at, "an object");
     }
     void *iterator = json_object_iter((json_t *)(uintptr_t)at->value);
-    for (; iterator != NULL;
-         iterator = json_object_iter_next((json_t *)(uintptr_t)at->value, iterator)) {
+    for (; iterator != NULL; iterator = json_object_iter_next((json_t *)(uintptr_t)at->value, iterator)) {
         const char *key = json_object_iter_key(iterator);
         int32_t k = 0;
         while (known[k] != NULL && strcmp(known[k], key) != 0) {
@@ -288,22 +275,19 @@ KlStatus kl_json_check_keys(const KlJson *at, const char *const *known) {
 // Follows {"include": "file"}. The places that lead there must outlive the result: `origin` keeps
 // them.
 static KlStatus follow_include(KlJson *place, KlJson *origin) {
-    const json_t *file =
-        json_is_object(place->value) ? json_object_get(place->value, "include") : NULL;
+    const json_t *file = json_is_object(place->value) ? json_object_get(place->value, "include") : NULL;
     if (file == NULL) {
         return KL_OK;
     }
     *origin = *place;
     if (!json_is_string(file) || json_object_size(place->value) != 1) {
-        return kl_json_fault(origin, "include", KL_ERR_SCENE,
-                             "must be a file name, and the only key of its object");
+        return kl_json_fault(origin, "include", KL_ERR_SCENE, "must be a file name, and the only key of its object");
     }
     return kl_json_open_beside(origin, json_string_value(file), place);
 }
 
 KlStatus kl_json_member(const KlJson *at, const char *key, KlJson *member) {
-    *member = (KlJson){
-        .source = at->source, .value = json_object_get(at->value, key), .parent = at, .key = key};
+    *member = (KlJson){.source = at->source, .value = json_object_get(at->value, key), .parent = at, .key = key};
     return KL_OK;
 }
 
@@ -314,10 +298,7 @@ KlStatus kl_json_required(const KlJson *at, const char *key, KlJson *member) {
 
 static KlStatus visit_list(const KlJson *list, KlJsonVisit visit, void *context) {
     for (size_t i = 0; i < json_array_size(list->value); i++) {
-        KlJson entry = {.source = list->source,
-                        .value = json_array_get(list->value, i),
-                        .parent = list,
-                        .index = i};
+        KlJson entry = {.source = list->source, .value = json_array_get(list->value, i), .parent = list, .index = i};
         KlJson origin;
         KL_TRY(follow_include(&entry, &origin));
         if (json_is_array(entry.value) && entry.source != list->source) {
@@ -365,14 +346,11 @@ KlStatus kl_json_as_reals(const KlJson *at, double *values, int32_t count) {
         char found[60];
         snprintf(found, sizeof found, json_is_array(at->value) ? "a list of %zu" : "no list",
                  json_array_size(at->value));
-        return kl_json_fault(at, NULL, KL_ERR_SCENE, "must be a list of %d numbers (found %s)",
-                             (int)count, found);
+        return kl_json_fault(at, NULL, KL_ERR_SCENE, "must be a list of %d numbers (found %s)", (int)count, found);
     }
     for (int32_t i = 0; i < count; i++) {
-        KlJson entry = {.source = at->source,
-                        .value = json_array_get(at->value, (size_t)i),
-                        .parent = at,
-                        .index = (size_t)i};
+        KlJson entry = {
+            .source = at->source, .value = json_array_get(at->value, (size_t)i), .parent = at, .index = (size_t)i};
         KL_TRY(kl_json_as_real(&entry, &values[i]));
     }
     return KL_OK;
@@ -404,8 +382,7 @@ KlStatus kl_json_int(const KlJson *at, const char *key, int64_t low, int64_t hig
     MEMBER_OR_RETURN(member)
     int64_t found = json_integer_value(member.value);
     if (!json_is_integer(member.value) || found < low || found > high) {
-        return kl_json_fault(&member, NULL, KL_ERR_SCENE,
-                             "must be a whole number from %lld to %lld", (long long)low,
+        return kl_json_fault(&member, NULL, KL_ERR_SCENE, "must be a whole number from %lld to %lld", (long long)low,
                              (long long)high);
     }
     *value = found;
@@ -421,8 +398,7 @@ KlStatus kl_json_bool(const KlJson *at, const char *key, bool *value) {
     return KL_OK;
 }
 
-KlStatus kl_json_choice(const KlJson *at, const char *key, const char *const *choices,
-                        int32_t *index) {
+KlStatus kl_json_choice(const KlJson *at, const char *key, const char *const *choices, int32_t *index) {
     MEMBER_OR_RETURN(member)
     const char *text = "";
     KL_TRY(kl_json_as_text(&member, &text));
@@ -433,13 +409,11 @@ KlStatus kl_json_choice(const KlJson *at, const char *key, const char *const *ch
             *index = count;
             return KL_OK;
         }
-        int more = snprintf(list + used, sizeof list - used, "%s%s", count > 0 ? ", " : "",
-                            choices[count]);
+        int more = snprintf(list + used, sizeof list - used, "%s%s", count > 0 ? ", " : "", choices[count]);
         used = used + (size_t)more < sizeof list ? used + (size_t)more : sizeof list - 1;
     }
     const char *nearest = kl_nearest_name(choices, count, text);
-    return kl_json_fault(&member, NULL, KL_ERR_SCENE,
-                         "\"%.60s\" is not known%s%s%s; allowed are: %s", text,
+    return kl_json_fault(&member, NULL, KL_ERR_SCENE, "\"%.60s\" is not known%s%s%s; allowed are: %s", text,
                          nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
                          nearest != NULL ? "\"?" : "", list);
 }

@@ -35,8 +35,7 @@ typedef struct KlJson {
     size_t index;                   // in a list
 } KlJson;
 
-KlStatus kl_loader_parse(KlLoader *loader, const char *text, size_t size, const char *name,
-                         KlJson *root);
+KlStatus kl_loader_parse(KlLoader *loader, const char *text, size_t size, const char *name, KlJson *root);
 KlStatus kl_loader_open(KlLoader *loader, const char *path, KlJson *root);
 void kl_loader_free(KlLoader *loader);
 // `file` as seen from the document of `at`; false when it does not fit.
@@ -47,8 +46,7 @@ KlStatus kl_json_read_file(const KlJson *at, const char *file, char **data,
                            size_t *size);  // files->release frees
 
 // Fails at this value; `field` (NULL or a relative path such as "mass") narrows it down.
-KlStatus kl_json_fault(const KlJson *at, const char *field, KlStatus status, const char *format,
-                       ...) KL_PRINTF(4, 5);
+KlStatus kl_json_fault(const KlJson *at, const char *field, KlStatus status, const char *format, ...) KL_PRINTF(4, 5);
 // Turns the builder's last error ("bodies[3].mass: ...") into one at `at` and the same field.
 KlStatus kl_json_adopt_error(const KlJson *at);
 
@@ -56,7 +54,7 @@ KlStatus kl_json_adopt_error(const KlJson *at);
 // keys.
 KlStatus kl_json_check_keys(const KlJson *at, const char *const *known);
 KlStatus kl_json_member(const KlJson *at, const char *key,
-                        KlJson *member);  // value NULL when absent
+                        KlJson *member);                                       // value NULL when absent
 KlStatus kl_json_required(const KlJson *at, const char *key, KlJson *member);  // absent is an error
 typedef KlStatus (*KlJsonVisit)(void *context, const KlJson *entry);
 KlStatus kl_json_each(const KlJson *at, const char *key, KlJsonVisit visit,
@@ -74,7 +72,6 @@ KlStatus kl_json_bool(const KlJson *at, const char *key, bool *value);
 KlStatus kl_json_text(const KlJson *at, const char *key, const char **value);
 KlStatus kl_json_reals(const KlJson *at, const char *key, double *values, int32_t count);
 // One of `choices` (ended by NULL); the index.
-KlStatus kl_json_choice(const KlJson *at, const char *key, const char *const *choices,
-                        int32_t *index);
+KlStatus kl_json_choice(const KlJson *at, const char *key, const char *const *choices, int32_t *index);
 
 #endif

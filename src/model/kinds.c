@@ -24,8 +24,7 @@ KlStatus kl_joint_kind_find(const char *id, KlJointKind *kind) {
             return KL_OK;
         }
     }
-    return kl_fail(KL_ERR_NOT_FOUND, "unknown joint type \"%.60s\"; known are: %s", id,
-                   joint_choices);
+    return kl_fail(KL_ERR_NOT_FOUND, "unknown joint type \"%.60s\"; known are: %s", id, joint_choices);
 }
 
 const char *kl_geom_kind_name(KlGeomKind kind) {

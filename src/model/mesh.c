@@ -30,17 +30,13 @@ typedef struct Reader {
 } Reader;
 
 static KlStatus fail_here(const Reader *reader, const char *what) {
-    return kl_fail_at(KL_ERR_FORMAT,
-                      &(KlPlace){.file = reader->name, .line = reader->line, .column = 1}, "%s",
-                      what);
+    return kl_fail_at(KL_ERR_FORMAT, &(KlPlace){.file = reader->name, .line = reader->line, .column = 1}, "%s", what);
 }
 
 // Room for one more element of three entries.
-static KlStatus reserve(const Reader *reader, void **array, int32_t count, int32_t *capacity,
-                        size_t size) {
+static KlStatus reserve(const Reader *reader, void **array, int32_t count, int32_t *capacity, size_t size) {
     if (count >= LARGEST) {
-        return kl_fail(KL_ERR_LIMIT, "%.200s: more than %d vertices or triangles", reader->name,
-                       LARGEST);
+        return kl_fail(KL_ERR_LIMIT, "%.200s: more than %d vertices or triangles", reader->name, LARGEST);
     }
     if (count < *capacity) {
         return KL_OK;
@@ -58,13 +54,12 @@ static KlStatus reserve(const Reader *reader, void **array, int32_t count, int32
 static KlStatus push_vertex(Reader *reader, const double v[3]) {
     if (!isfinite(v[0]) || !isfinite(v[1]) || !isfinite(v[2])) {
         char what[160];
-        snprintf(what, sizeof what, "vertex %d must be finite (got %g, %g, %g)",
-                 (int)reader->mesh.vertex_count, v[0], v[1], v[2]);
+        snprintf(what, sizeof what, "vertex %d must be finite (got %g, %g, %g)", (int)reader->mesh.vertex_count, v[0],
+                 v[1], v[2]);
         return fail_here(reader, what);
     }
     void *array = reader->mesh.vertices;
-    KL_TRY(reserve(reader, &array, reader->mesh.vertex_count, &reader->vertex_capacity,
-                   sizeof(double)));
+    KL_TRY(reserve(reader, &array, reader->mesh.vertex_count, &reader->vertex_capacity, sizeof(double)));
     reader->mesh.vertices = array;
     kl_copy3(v, reader->mesh.vertices + 3 * (size_t)reader->mesh.vertex_count++);
     return KL_OK;
@@ -72,8 +67,7 @@ static KlStatus push_vertex(Reader *reader, const double v[3]) {
 
 static KlStatus push_triangle(Reader *reader, int32_t a, int32_t b, int32_t c) {
     void *array = reader->mesh.triangles;
-    KL_TRY(reserve(reader, &array, reader->mesh.triangle_count, &reader->triangle_capacity,
-                   sizeof(int32_t)));
+    KL_TRY(reserve(reader, &array, reader->mesh.triangle_count, &reader->triangle_capacity, sizeof(int32_t)));
     reader->mesh.triangles = array;
     int32_t *triangle = reader->mesh.triangles + 3 * (size_t)reader->mesh.triangle_count++;
     triangle[0] = a;
@@ -126,8 +120,7 @@ static const char *skip_blanks(const char *text) {
 static bool starts_with(const char *line, const char *word, const char **rest) {
     size_t length = strlen(word);
     line = skip_blanks(line);
-    if (strncmp(line, word, length) != 0 ||
-        (line[length] != '\0' && !isspace((unsigned char)line[length]))) {
+    if (strncmp(line, word, length) != 0 || (line[length] != '\0' && !isspace((unsigned char)line[length]))) {
         return false;
     }
     *rest = line + length;
@@ -273,8 +266,7 @@ static KlStatus weld(Reader *reader) {
             v[k] += 0.0;  // -0 and 0 are one place
         }
         size_t slot = hash_vertex(v) & (capacity - 1);
-        while (slots[slot] != 0 &&
-               memcmp(mesh->vertices + 3 * (size_t)(slots[slot] - 1), v, 3 * sizeof(double)) != 0) {
+        while (slots[slot] != 0 && memcmp(mesh->vertices + 3 * (size_t)(slots[slot] - 1), v, 3 * sizeof(double)) != 0) {
             slot = (slot + 1) & (capacity - 1);
         }
         if (slots[slot] == 0) {
@@ -356,8 +348,7 @@ static KlStatus read_any(Reader *reader, const double scale[3]) {
     return KL_OK;
 }
 
-KlStatus kl_mesh_parse(const char *data, size_t size, const char *name, const double scale[3],
-                       KlMeshData *mesh) {
+KlStatus kl_mesh_parse(const char *data, size_t size, const char *name, const double scale[3], KlMeshData *mesh) {
     Reader reader = {.data = data, .name = name, .size = size};
     KlStatus status = read_any(&reader, scale);
     if (status != KL_OK) {

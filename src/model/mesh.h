@@ -15,8 +15,7 @@ typedef struct KlMeshData {
 // are multiplied by `scale` (a mirroring scale turns the triangles round, so that they still face
 // out). KL_ERR_FORMAT with file and line (or byte) for syntax, indices out of range and coordinates
 // that are not finite; KL_ERR_LIMIT above 2,000,000 triangles or vertices.
-KlStatus kl_mesh_parse(const char *data, size_t size, const char *name, const double scale[3],
-                       KlMeshData *mesh);
+KlStatus kl_mesh_parse(const char *data, size_t size, const char *name, const double scale[3], KlMeshData *mesh);
 void kl_mesh_data_free(KlMeshData *mesh);
 
 #endif

@@ -36,8 +36,7 @@ struct KlModel {
 
 bool kl_model_excludes(const KlModel *model, int32_t body_a, int32_t body_b);  // -1 allowed
 // Friction and restitution of a pair of geoms, overrides included.
-void kl_model_material(const KlModel *model, int32_t geom_a, int32_t geom_b, double *friction,
-                       double *restitution);
+void kl_model_material(const KlModel *model, int32_t geom_a, int32_t geom_b, double *friction, double *restitution);
 
 // What a builder holds so far: a loan until the next call on it.
 const KlModel *kl_builder_model(const KlBuilder *builder);

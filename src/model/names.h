@@ -11,7 +11,7 @@ typedef struct KlNames {
 } KlNames;
 
 int32_t kl_names_find(const KlNames *names, const char *name);  // -1 when unknown
-KlStatus kl_names_add(KlNames *names, const char *name);  // gets index count; the name must be new
+KlStatus kl_names_add(KlNames *names, const char *name);        // gets index count; the name must be new
 void kl_names_free(KlNames *names);
 
 // The known name nearest to `name` in edit distance, when near enough to be a slip; else NULL.

@@ -15,8 +15,7 @@ void kl_scene_destroy(KlScene *scene) {
     kl_free(scene);
 }
 
-KlStatus kl_scene_from_model(const char *id, const char *title, const char *text, KlModel *model,
-                             KlScene **scene) {
+KlStatus kl_scene_from_model(const char *id, const char *title, const char *text, KlModel *model, KlScene **scene) {
     *scene = NULL;
     KlScene *made = kl_alloc(sizeof *made);
     if (made == NULL) {
@@ -109,8 +108,7 @@ static KlBodyDef changed_body(const KlSceneRun *run, const KlModel *model, int32
     return body;
 }
 
-static KlStatus add_all(KlBuilder *builder, const KlModel *model, const KlSceneRun *run,
-                        const KlSettings *settings) {
+static KlStatus add_all(KlBuilder *builder, const KlModel *model, const KlSceneRun *run, const KlSettings *settings) {
     KL_TRY(kl_builder_set_neighbours_collide(builder, model->neighbours_collide));
     KL_TRY(kl_builder_set_settings(builder, settings));
     for (int32_t i = 0; i < model->mesh_count; i++) {
@@ -139,8 +137,7 @@ static KlStatus add_all(KlBuilder *builder, const KlModel *model, const KlSceneR
     }
     for (int32_t i = 0; i < model->pair_count; i++) {
         const KlGeomPair *pair = &model->pairs[i];
-        KL_TRY(kl_builder_pair(builder, pair->geom_a, pair->geom_b, pair->friction,
-                               pair->restitution));
+        KL_TRY(kl_builder_pair(builder, pair->geom_a, pair->geom_b, pair->friction, pair->restitution));
     }
     for (int32_t i = 0; i < run->def.event_count; i++) {
         KL_TRY(kl_builder_add_event(builder, &run->def.events[i]));
@@ -162,8 +159,7 @@ KlStatus kl_scene_model_for_run(const KlScene *scene, int32_t run, KlModel **mod
     return kl_scene_model_with(scene, run, &scene->runs[run].def.settings, model);
 }
 
-KlStatus kl_scene_model_with(const KlScene *scene, int32_t run, const KlSettings *settings,
-                             KlModel **model) {
+KlStatus kl_scene_model_with(const KlScene *scene, int32_t run, const KlSettings *settings, KlModel **model) {
     *model = NULL;
     KL_TRY(check_run(scene, run));
     KlBuilder *builder;

@@ -30,9 +30,8 @@ static const char *const scene_keys[] = {"$schema",
                                          "preset",
                                          "camera",
                                          NULL};
-static const char *const experiment_keys[] = {"$schema", "schema",  "id",     "title",    "text",
-                                              "scene",   "gravity", "dt",     "settings", "runs",
-                                              "solvers", "preset",  "camera", NULL};
+static const char *const experiment_keys[] = {"$schema", "schema",   "id",   "title",   "text",   "scene",  "gravity",
+                                              "dt",      "settings", "runs", "solvers", "preset", "camera", NULL};
 
 static KlStatus add_solver(void *context, const KlJson *at) {
     KlSceneReader *reader = context;
@@ -102,8 +101,7 @@ static KlStatus read_materials(KlSceneReader *reader, const KlJson *at) {
     KlJson materials, fallback;
     KL_TRY(kl_json_member(at, "materials", &materials));
     if (materials.value != NULL && !json_is_object(materials.value)) {
-        return kl_json_fault(&materials, NULL, KL_ERR_SCENE,
-                             "must be an object whose keys are material names");
+        return kl_json_fault(&materials, NULL, KL_ERR_SCENE, "must be an object whose keys are material names");
     }
     KL_TRY(kl_json_member(&materials, "default", &fallback));
     if (fallback.value == NULL) {
@@ -158,8 +156,7 @@ static KlStatus read_experiment(KlSceneReader *reader, const KlJson *at) {
         KL_TRY(kl_json_open_beside(&member, json_string_value(member.value), &inner));
     }
     if (json_object_get(inner.value, "scene") != NULL) {
-        return kl_json_fault(&inner, "scene", KL_ERR_SCENE,
-                             "an experiment's scene must be a scene, not an experiment");
+        return kl_json_fault(&inner, "scene", KL_ERR_SCENE, "an experiment's scene must be a scene, not an experiment");
     }
     reader->root = &inner;
     KL_TRY(read_model(reader, &inner));
@@ -206,8 +203,7 @@ static KlStatus build_scene(const KlJson *root, KlScene **scene) {
     return KL_OK;
 }
 
-KlStatus kl_scene_parse(const char *text, size_t size, const char *name, const KlFiles *files,
-                        KlScene **scene) {
+KlStatus kl_scene_parse(const char *text, size_t size, const char *name, const KlFiles *files, KlScene **scene) {
     *scene = NULL;
     KlLoader loader = {.files = files};
     KlJson root;

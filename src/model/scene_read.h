@@ -37,11 +37,10 @@ KlStatus kl_keep_text(KlSceneReader *reader, const char *text,
 KlStatus kl_add_note(KlSceneReader *reader, const char *text);
 KlStatus kl_fail_name(const KlJson *at, const char *what, const char *name, const KlNames *known);
 KlStatus kl_read_required_text(const KlJson *at, const char *key, const char **text);
-KlStatus kl_read_kept_text(KlSceneReader *reader, const KlJson *at, const char *key,
-                           const char **text);
+KlStatus kl_read_kept_text(KlSceneReader *reader, const KlJson *at, const char *key, const char **text);
 KlStatus kl_read_id(KlSceneReader *reader, const KlJson *at, const char **id);
-KlStatus kl_read_body_name(const KlSceneReader *reader, const KlJson *at, const char *key,
-                           bool world_allowed, int32_t *body);
+KlStatus kl_read_body_name(const KlSceneReader *reader, const KlJson *at, const char *key, bool world_allowed,
+                           int32_t *body);
 KlStatus kl_read_pose(const KlJson *at, double pose[7]);  // "position" and "orientation"
 KlStatus kl_read_material(const KlJson *at, double *friction, double *restitution);
 KlStatus kl_count_entry(void *context, const KlJson *at);  // visitor: counts into an int32_t

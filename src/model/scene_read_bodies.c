@@ -10,8 +10,7 @@
 
 // ---------------------------------------------------------------------------------------- meshes
 
-static KlStatus read_mesh_file(KlSceneReader *reader, const KlJson *at, const char *name,
-                               const KlJson *file) {
+static KlStatus read_mesh_file(KlSceneReader *reader, const KlJson *at, const char *name, const KlJson *file) {
     double scale[3] = {1.0, 1.0, 1.0};
     KlJson scale_member;
     KL_TRY(kl_json_member(at, "scale", &scale_member));
@@ -22,8 +21,7 @@ static KlStatus read_mesh_file(KlSceneReader *reader, const KlJson *at, const ch
     }
     for (int32_t k = 0; k < 3; k++) {
         if (!isfinite(scale[k]) || scale[k] == 0.0) {
-            return kl_json_fault(&scale_member, NULL, KL_ERR_SCENE,
-                                 "must be finite and not zero (got %g)", scale[k]);
+            return kl_json_fault(&scale_member, NULL, KL_ERR_SCENE, "must be finite and not zero (got %g)", scale[k]);
         }
     }
     const char *file_name;
@@ -44,8 +42,7 @@ static KlStatus read_mesh_file(KlSceneReader *reader, const KlJson *at, const ch
                      .triangle_count = mesh.triangle_count};
     status = kl_builder_add_mesh(reader->builder, &def, NULL);
     char note[300];
-    snprintf(note, sizeof note, "mesh \"%.100s\": %d triangles without area dropped", name,
-             (int)mesh.dropped);
+    snprintf(note, sizeof note, "mesh \"%.100s\": %d triangles without area dropped", name, (int)mesh.dropped);
     bool dropped = mesh.dropped > 0;
     kl_mesh_data_free(&mesh);
     KL_TRY_AT(at, status);
@@ -80,8 +77,7 @@ static KlStatus read_mesh_inline(KlSceneReader *reader, const KlJson *at, const 
     KlJson vertices, triangles;
     KL_TRY(kl_json_required(at, "vertices", &vertices));
     KL_TRY(kl_json_member(at, "triangles", &triangles));
-    size_t vertex_count = json_array_size(vertices.value),
-           triangle_count = json_array_size(triangles.value);
+    size_t vertex_count = json_array_size(vertices.value), triangle_count = json_array_size(triangles.value);
     KlArena *arena = &reader->scene->arena;
     Triples points = {.reals = KL_ARENA_ARRAY(arena, double, 3 * vertex_count + 1)};
     Triples corners = {.indices = KL_ARENA_ARRAY(arena, int32_t, 3 * triangle_count + 1)};
@@ -107,11 +103,9 @@ KlStatus kl_read_mesh(void *context, const KlJson *at) {
     KL_TRY(kl_json_member(at, "file", &file));
     KL_TRY(kl_json_member(at, "vertices", &vertices));
     if ((file.value != NULL) == (vertices.value != NULL)) {
-        return kl_json_fault(at, NULL, KL_ERR_SCENE,
-                             "a mesh has either a \"file\" or \"vertices\" and \"triangles\"");
+        return kl_json_fault(at, NULL, KL_ERR_SCENE, "a mesh has either a \"file\" or \"vertices\" and \"triangles\"");
     }
-    return file.value != NULL ? read_mesh_file(reader, at, name, &file)
-                              : read_mesh_inline(reader, at, name);
+    return file.value != NULL ? read_mesh_file(reader, at, name, &file) : read_mesh_inline(reader, at, name);
 }
 
 // ----------------------------------------------------------------------------------------
@@ -128,12 +122,10 @@ static KlStatus read_sample(void *context, const KlJson *entry) {
     samples->dofs = samples->dofs > 0 ? samples->dofs : dofs;
     double *row = samples->values + (size_t)samples->count++ * (size_t)samples->dofs;
     if (dofs > 6) {
-        return kl_json_fault(entry, NULL, KL_ERR_SCENE,
-                             "a reference has at most 6 columns (found %d)", (int)dofs);
+        return kl_json_fault(entry, NULL, KL_ERR_SCENE, "a reference has at most 6 columns (found %d)", (int)dofs);
     }
-    return json_is_array(entry->value) || samples->dofs > 1
-               ? kl_json_as_reals(entry, row, samples->dofs)
-               : kl_json_as_real(entry, row);
+    return json_is_array(entry->value) || samples->dofs > 1 ? kl_json_as_reals(entry, row, samples->dofs)
+                                                            : kl_json_as_real(entry, row);
 }
 
 static KlStatus read_reference_times(const KlJson *at, double *times, int32_t samples) {
@@ -141,8 +133,7 @@ static KlStatus read_reference_times(const KlJson *at, double *times, int32_t sa
     KL_TRY(kl_json_member(at, "times", &list));
     KL_TRY(kl_json_member(at, "step", &step));
     if ((list.value != NULL) == (step.value != NULL)) {
-        return kl_json_fault(at, NULL, KL_ERR_SCENE,
-                             "a reference has either \"times\" or a \"step\"");
+        return kl_json_fault(at, NULL, KL_ERR_SCENE, "a reference has either \"times\" or a \"step\"");
     }
     if (list.value != NULL) {
         return kl_json_as_reals(&list, times, samples);
@@ -181,15 +172,13 @@ KlStatus kl_read_reference(void *context, const KlJson *at) {
 
 // ---------------------------------------------------------------------------------------- geoms
 
-static KlStatus read_named_material(const KlSceneReader *reader, const KlJson *at, const char *name,
-                                    KlGeomDef *def) {
+static KlStatus read_named_material(const KlSceneReader *reader, const KlJson *at, const char *name, KlGeomDef *def) {
     static const char *const keys[] = {"friction", "restitution", NULL};
     KlJson materials, material;
     KL_TRY(kl_json_member(reader->root, "materials", &materials));
     KL_TRY(kl_json_member(&materials, name, &material));
     if (material.value == NULL) {
-        return kl_json_fault(at, "material", KL_ERR_SCENE,
-                             "there is no material \"%.60s\" in \"materials\"", name);
+        return kl_json_fault(at, "material", KL_ERR_SCENE, "there is no material \"%.60s\" in \"materials\"", name);
     }
     KL_TRY(kl_json_check_keys(&material, keys));
     return kl_read_material(&material, &def->friction, &def->restitution);
@@ -223,16 +212,16 @@ static KlStatus read_geom_size(const KlJson *at, KlGeomDef *def) {
     KL_TRY(kl_json_member(at, "size", &size));
     int32_t count = sizes[def->kind].count;
     if (count == 0) {
-        return size.value == NULL ? KL_OK
-                                  : kl_json_fault(&size, NULL, KL_ERR_SCENE, "a %s has no size",
-                                                  kl_geom_kind_name(def->kind));
+        return size.value == NULL
+                   ? KL_OK
+                   : kl_json_fault(&size, NULL, KL_ERR_SCENE, "a %s has no size", kl_geom_kind_name(def->kind));
     }
     if (count == 1 && json_is_number(size.value)) {
         return kl_json_as_real(&size, def->size);
     }
     if (!json_is_array(size.value) || json_array_size(size.value) != (size_t)count) {
-        return kl_json_fault(at, "size", KL_ERR_SCENE, "a %s needs size %s",
-                             kl_geom_kind_name(def->kind), sizes[def->kind].meaning);
+        return kl_json_fault(at, "size", KL_ERR_SCENE, "a %s needs size %s", kl_geom_kind_name(def->kind),
+                             sizes[def->kind].meaning);
     }
     return kl_json_as_reals(&size, def->size, count);
 }
@@ -266,9 +255,7 @@ static KlStatus read_geom_mesh(const KlSceneReader *reader, const KlJson *at, Kl
     KL_TRY(kl_json_member(at, "mesh", &mesh));
     if (mesh.value == NULL) {
         bool wants = def->kind == KL_GEOM_CONVEX || def->kind == KL_GEOM_MESH;
-        return wants ? kl_json_fault(at, "mesh", KL_ERR_SCENE,
-                                     "is missing: the name of a mesh in \"meshes\"")
-                     : KL_OK;
+        return wants ? kl_json_fault(at, "mesh", KL_ERR_SCENE, "is missing: the name of a mesh in \"meshes\"") : KL_OK;
     }
     KL_TRY(kl_json_as_text(&mesh, &name));
     def->mesh = kl_names_find(&reader->model->mesh_names, name);
@@ -279,8 +266,7 @@ static KlStatus fill_geom(KlSceneReader *reader, const KlJson *at, char name[256
     static const char *const keys[] = {"name", "type",        "position", "orientation", "size",
                                        "mesh", "material",    "friction", "restitution", "group",
                                        "mask", "visual_only", "color",    NULL};
-    static const char *const kinds[] = {"sphere", "box",    "capsule", "cylinder",
-                                        "plane",  "convex", "mesh",    NULL};
+    static const char *const kinds[] = {"sphere", "box", "capsule", "cylinder", "plane", "convex", "mesh", NULL};
     KL_TRY(kl_json_check_keys(at, keys));
     kl_default_geom_def(def);
     KlJson type;
@@ -321,8 +307,7 @@ static KlStatus add_geom_mass(void *context, const KlJson *at) {
         return KL_OK;
     }
     KlMassProperties part;
-    KL_TRY_AT(at, kl_geom_mass_properties(
-                      &def, def.mesh >= 0 ? &reader->model->meshes[def.mesh] : NULL, &part));
+    KL_TRY_AT(at, kl_geom_mass_properties(&def, def.mesh >= 0 ? &reader->model->meshes[def.mesh] : NULL, &part));
     if (!(part.volume > 0.0) || !isfinite(part.volume)) {
         return kl_json_fault(at, "size", KL_ERR_SCENE, "must be > 0 and finite");
     }
@@ -345,8 +330,7 @@ static KlStatus measure_geometry(KlSceneReader *reader, const KlJson *at) {
     }
     const KlMassProperties *p = &reader->mass_properties;
     if (!(p->volume > 0.0)) {
-        return kl_json_fault(at, "geoms", KL_ERR_SCENE,
-                             "no geometry to take the inertia from; give \"inertia\"");
+        return kl_json_fault(at, "geoms", KL_ERR_SCENE, "no geometry to take the inertia from; give \"inertia\"");
     }
     double size = cbrt(p->volume);
     if (kl_norm3(p->centre) > 1e-6 * size) {  // the body's frame sits at the centre of mass
@@ -364,10 +348,8 @@ static KlStatus read_inertia_values(const KlJson *member, double inertia[9]) {
     memset(inertia, 0, 9 * sizeof *inertia);
     if (json_is_array(json_array_get(member->value, 0)) && json_array_size(member->value) == 3) {
         for (size_t i = 0; i < 3; i++) {
-            KlJson row = {.source = member->source,
-                          .value = json_array_get(member->value, i),
-                          .parent = member,
-                          .index = i};
+            KlJson row = {
+                .source = member->source, .value = json_array_get(member->value, i), .parent = member, .index = i};
             KL_TRY(kl_json_as_reals(&row, inertia + 3 * i, 3));
         }
         return KL_OK;
@@ -391,13 +373,11 @@ static KlStatus read_mass(KlSceneReader *reader, const KlJson *at, KlBodyDef *de
     KL_TRY(kl_json_member(at, "inertia", &inertia));
     if ((mass.value != NULL) == (density.value != NULL)) {
         return kl_json_fault(at, mass.value == NULL ? "mass" : "density", KL_ERR_SCENE,
-                             mass.value == NULL
-                                 ? "is missing: a body needs \"mass\" [kg] or \"density\" [kg/m^3]"
-                                 : "a body has either \"mass\" or \"density\"");
+                             mass.value == NULL ? "is missing: a body needs \"mass\" [kg] or \"density\" [kg/m^3]"
+                                                : "a body has either \"mass\" or \"density\"");
     }
-    bool from_geometry =
-        inertia.value == NULL || (json_is_string(inertia.value) &&
-                                  strcmp(json_string_value(inertia.value), "from geometry") == 0);
+    bool from_geometry = inertia.value == NULL || (json_is_string(inertia.value) &&
+                                                   strcmp(json_string_value(inertia.value), "from geometry") == 0);
     if (!from_geometry) {
         KL_TRY(read_inertia_values(&inertia, def->inertia));
     }
@@ -419,8 +399,7 @@ static KlStatus read_mass(KlSceneReader *reader, const KlJson *at, KlBodyDef *de
         def->inertia[i] = factor * reader->mass_properties.inertia[i];
     }
     if (!(def->mass > 0.0)) {  // before its inertia, which follows from it
-        return kl_json_fault(&mass, NULL, KL_ERR_SCENE, "must be > 0 and finite (got %g)",
-                             def->mass);
+        return kl_json_fault(&mass, NULL, KL_ERR_SCENE, "must be > 0 and finite (got %g)", def->mass);
     }
     return KL_OK;
 }

@@ -18,8 +18,7 @@ KlStatus kl_add_note(KlSceneReader *reader, const char *text) {
     const char **notes = KL_ARENA_ARRAY(&scene->arena, const char *, scene->note_count + 1);
     KL_TRY(kl_arena_check(&scene->arena));
     if (scene->note_count > 0) {
-        memcpy((void *)notes, (const void *)scene->notes,
-               (size_t)scene->note_count * sizeof *notes);
+        memcpy((void *)notes, (const void *)scene->notes, (size_t)scene->note_count * sizeof *notes);
     }
     scene->notes = notes;
     KL_TRY(kl_keep_text(reader, text, &notes[scene->note_count]));
@@ -28,8 +27,7 @@ KlStatus kl_add_note(KlSceneReader *reader, const char *text) {
 }
 
 KlStatus kl_fail_name(const KlJson *at, const char *what, const char *name, const KlNames *known) {
-    const char *nearest =
-        kl_nearest_name(known->names, known->count < 1000 ? known->count : 1000, name);
+    const char *nearest = kl_nearest_name(known->names, known->count < 1000 ? known->count : 1000, name);
     return kl_json_fault(at, NULL, KL_ERR_SCENE, "there is no %s \"%.60s\"%s%.60s%s", what, name,
                          nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
                          nearest != NULL ? "\"?" : "");
@@ -42,8 +40,8 @@ KlStatus kl_read_required_text(const KlJson *at, const char *key, const char **t
 }
 
 // A member that names a body; the world is -1 where it is allowed.
-KlStatus kl_read_body_name(const KlSceneReader *reader, const KlJson *at, const char *key,
-                           bool world_allowed, int32_t *body) {
+KlStatus kl_read_body_name(const KlSceneReader *reader, const KlJson *at, const char *key, bool world_allowed,
+                           int32_t *body) {
     KlJson member;
     const char *name;
     KL_TRY(kl_json_required(at, key, &member));
@@ -57,18 +55,15 @@ KlStatus kl_read_body_name(const KlSceneReader *reader, const KlJson *at, const 
 KlStatus kl_read_id(KlSceneReader *reader, const KlJson *at, const char **id) {
     const char *text;
     KL_TRY(kl_read_required_text(at, "id", &text));
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
     size_t length = strlen(text);
     if (length == 0 || length > 64 || strspn(text, allowed) != length) {
-        return kl_json_fault(at, "id", KL_ERR_SCENE,
-                             "must be 1 to 64 letters, digits, '_', '-' or '.'");
+        return kl_json_fault(at, "id", KL_ERR_SCENE, "must be 1 to 64 letters, digits, '_', '-' or '.'");
     }
     return kl_keep_text(reader, text, id);
 }
 
-KlStatus kl_read_kept_text(KlSceneReader *reader, const KlJson *at, const char *key,
-                           const char **text) {
+KlStatus kl_read_kept_text(KlSceneReader *reader, const KlJson *at, const char *key, const char **text) {
     const char *found = NULL;
     KL_TRY(kl_json_text(at, key, &found));
     return found != NULL ? kl_keep_text(reader, found, text) : KL_OK;

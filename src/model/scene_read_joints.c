@@ -9,10 +9,9 @@
 // ---------------------------------------------------------------------------------------- joints
 
 static KlStatus fail_frames(const KlJson *at) {
-    return kl_json_fault(
-        at, NULL, KL_ERR_SCENE,
-        "a joint has either \"base_frame\" and \"follower_frame\" (in the bodies) or "
-        "\"position\" with \"axis\" or \"orientation\" (in the world, at the start pose)");
+    return kl_json_fault(at, NULL, KL_ERR_SCENE,
+                         "a joint has either \"base_frame\" and \"follower_frame\" (in the bodies) or "
+                         "\"position\" with \"axis\" or \"orientation\" (in the world, at the start pose)");
 }
 
 // A unit vector at right angles to the unit vector x: the world axis least along x, made
@@ -28,8 +27,7 @@ static void pick_perpendicular(const double x[3], double y[3]) {
 }
 
 // Columns to quaternion, by the largest of the four squares (Shepperd 1978).
-static void quaternion_from_axes(const double x[3], const double y[3], const double z[3],
-                                 double q[4]) {
+static void quaternion_from_axes(const double x[3], const double y[3], const double z[3], double q[4]) {
     double trace = x[0] + y[1] + z[2];
     double squares[4] = {trace, x[0], y[1], z[2]};
     int32_t largest = 0;
@@ -58,8 +56,7 @@ static KlStatus read_unit_vector(const KlJson *at, const char *key, double v[3])
     KL_TRY(kl_json_as_reals(&member, v, 3));
     double length = kl_norm3(v);
     if (!(length > 0.0) || !isfinite(length)) {
-        return kl_json_fault(&member, NULL, KL_ERR_SCENE, "must be a direction (got length %g)",
-                             length);
+        return kl_json_fault(&member, NULL, KL_ERR_SCENE, "must be a direction (got length %g)", length);
     }
     kl_scale3(1.0 / length, v, v);
     return KL_OK;
@@ -75,8 +72,8 @@ static KlStatus read_axes(const KlJson *at, double q[4]) {
         KL_TRY(read_unit_vector(at, "axis2", y));
         double along = kl_dot3(x, y);
         if (fabs(along) > 1e-6) {
-            return kl_json_fault(&second, NULL, KL_ERR_SCENE,
-                                 "must stand at right angles to \"axis\" (cosine %g)", along);
+            return kl_json_fault(&second, NULL, KL_ERR_SCENE, "must stand at right angles to \"axis\" (cosine %g)",
+                                 along);
         }
         kl_axpy3(-along, x, y);
         kl_scale3(1.0 / kl_norm3(y), y, y);
@@ -122,11 +119,9 @@ static KlStatus read_local_frame(const KlJson *at, const char *key, double frame
 
 static KlStatus read_joint_frames(const KlSceneReader *reader, const KlJson *at, KlJointDef *def) {
     const json_t *object = at->value;
-    bool local = json_object_get(object, "base_frame") != NULL ||
-                 json_object_get(object, "follower_frame") != NULL;
-    bool world =
-        json_object_get(object, "position") != NULL || json_object_get(object, "axis") != NULL ||
-        json_object_get(object, "axis2") != NULL || json_object_get(object, "orientation") != NULL;
+    bool local = json_object_get(object, "base_frame") != NULL || json_object_get(object, "follower_frame") != NULL;
+    bool world = json_object_get(object, "position") != NULL || json_object_get(object, "axis") != NULL ||
+                 json_object_get(object, "axis2") != NULL || json_object_get(object, "orientation") != NULL;
     if (local == world) {
         return fail_frames(at);
     }
@@ -144,8 +139,7 @@ static KlStatus read_limit(const KlJson *at, double *lower, double *upper) {
     }
     double *bounds[2] = {lower, upper};
     for (size_t k = 0; k < 2; k++) {
-        KlJson bound = {
-            .source = at->source, .value = json_array_get(at->value, k), .parent = at, .index = k};
+        KlJson bound = {.source = at->source, .value = json_array_get(at->value, k), .parent = at, .index = k};
         if (!json_is_null(bound.value)) {
             KL_TRY(kl_json_as_real(&bound, bounds[k]));
         }
@@ -164,8 +158,7 @@ static KlStatus read_limits(const KlJson *at, KlJointDef *def, int32_t dofs) {
         return read_limit(&limits, &def->lower[0], &def->upper[0]);
     }
     if (!json_is_array(limits.value) || json_array_size(limits.value) != (size_t)dofs) {
-        return kl_json_fault(&limits, NULL, KL_ERR_SCENE,
-                             "must be a list of %d pairs [lower, upper]", (int)dofs);
+        return kl_json_fault(&limits, NULL, KL_ERR_SCENE, "must be a list of %d pairs [lower, upper]", (int)dofs);
     }
     for (int32_t i = 0; i < dofs; i++) {
         KlJson limit = {.source = at->source,
@@ -186,8 +179,7 @@ static KlStatus read_per_dof(const KlJson *at, const char *key, int32_t dofs, do
     }
     bool one_for_all = json_is_number(member.value);
     if (!one_for_all && json_array_size(member.value) != (size_t)dofs) {
-        return kl_json_fault(&member, NULL, KL_ERR_SCENE, "must be a number or a list of %d",
-                             (int)dofs);
+        return kl_json_fault(&member, NULL, KL_ERR_SCENE, "must be a number or a list of %d", (int)dofs);
     }
     for (int32_t i = 0; i < dofs; i++) {
         KlJson entry = {.source = at->source,
@@ -203,8 +195,7 @@ static KlStatus read_per_dof(const KlJson *at, const char *key, int32_t dofs, do
     return KL_OK;
 }
 
-static KlStatus read_actuation(const KlSceneReader *reader, const KlJson *at, int32_t dofs,
-                               KlJointDef *def) {
+static KlStatus read_actuation(const KlSceneReader *reader, const KlJson *at, int32_t dofs, KlJointDef *def) {
     static const char *const kinds[] = {"passive", "force", "pid", "pd-implicit", NULL};
     int32_t actuation = 0;
     const char *reference = NULL;
@@ -230,11 +221,10 @@ static KlStatus read_actuation(const KlSceneReader *reader, const KlJson *at, in
 }
 
 KlStatus kl_read_joint(void *context, const KlJson *at) {
-    static const char *const keys[] = {
-        "name",      "type",   "base",  "follower",     "base_frame", "follower_frame",
-        "position",  "axis",   "axis2", "orientation",  "limits",     "actuation",
-        "kp",        "ki",     "kd",    "effort_limit", "armature",   "damping",
-        "reference", "target", NULL};
+    static const char *const keys[] = {"name",      "type",   "base",  "follower",     "base_frame", "follower_frame",
+                                       "position",  "axis",   "axis2", "orientation",  "limits",     "actuation",
+                                       "kp",        "ki",     "kd",    "effort_limit", "armature",   "damping",
+                                       "reference", "target", NULL};
     const char *kinds[KL_JOINT_KIND_COUNT + 1] = {NULL};
     for (int32_t i = 0; i < KL_JOINT_KIND_COUNT; i++) {
         kinds[i] = kl_joint_kind((KlJointKind)i)->id;
@@ -269,8 +259,7 @@ KlStatus kl_read_exclude(void *context, const KlJson *at) {
         return kl_json_fault(at, NULL, KL_ERR_SCENE, "must be a list of two body names");
     }
     for (size_t k = 0; k < 2; k++) {
-        KlJson entry = {
-            .source = at->source, .value = json_array_get(at->value, k), .parent = at, .index = k};
+        KlJson entry = {.source = at->source, .value = json_array_get(at->value, k), .parent = at, .index = k};
         const char *name;
         KL_TRY(kl_json_as_text(&entry, &name));
         bodies[k] = kl_names_find(&reader->model->body_names, name);
@@ -293,10 +282,7 @@ KlStatus kl_read_pair(void *context, const KlJson *at) {
         return kl_json_fault(&names, NULL, KL_ERR_SCENE, "must be a list of two geom names");
     }
     for (size_t k = 0; k < 2; k++) {
-        KlJson entry = {.source = at->source,
-                        .value = json_array_get(names.value, k),
-                        .parent = &names,
-                        .index = k};
+        KlJson entry = {.source = at->source, .value = json_array_get(names.value, k), .parent = &names, .index = k};
         const char *name;
         KL_TRY(kl_json_as_text(&entry, &name));
         geoms[k] = kl_names_find(&reader->model->geom_names, name);

@@ -65,10 +65,9 @@ static KlStatus read_dt_and_gravity(const KlJson *at, KlSettings *settings) {
 // "settings" of a scene or a run, on top of what `settings` holds; "dt" and "gravity" may stand at
 // `at` too.
 KlStatus kl_read_settings(const KlJson *at, KlSettings *settings) {
-    static const char *const keys[] = {
-        "dt",           "gravity", "integrator",         "stabilization",
-        "softening",    "margin",  "detection_distance", "cull_distance",
-        "max_contacts", NULL};
+    static const char *const keys[] = {"dt",           "gravity", "integrator",         "stabilization",
+                                       "softening",    "margin",  "detection_distance", "cull_distance",
+                                       "max_contacts", NULL};
     static const char *const integrators[] = {"euler", "moreau", NULL};
     KL_TRY(read_dt_and_gravity(at, settings));
     KlJson member;
@@ -147,8 +146,8 @@ static KlStatus read_change(const KlJson *at, KlBodyChange *change) {
     const double *q = change->pose + 3;
     double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     if (change->has_orientation && !(fabs(norm - 1.0) <= 1e-6)) {
-        return kl_json_fault(at, "orientation", KL_ERR_SCENE,
-                             "must be a unit quaternion to 1e-6 (its norm is %.9g)", norm);
+        return kl_json_fault(at, "orientation", KL_ERR_SCENE, "must be a unit quaternion to 1e-6 (its norm is %.9g)",
+                             norm);
     }
     return kl_json_reals(at, "twist", change->twist, 6);
 }
@@ -161,11 +160,9 @@ static KlStatus read_run_bodies(KlSceneReader *reader, const KlJson *at) {
         return KL_OK;
     }
     if (!json_is_object(bodies.value)) {
-        return kl_json_fault(&bodies, NULL, KL_ERR_SCENE,
-                             "must be an object whose keys are body names");
+        return kl_json_fault(&bodies, NULL, KL_ERR_SCENE, "must be an object whose keys are body names");
     }
-    run->changes =
-        KL_ARENA_ARRAY(&reader->scene->arena, KlBodyChange, json_object_size(bodies.value) + 1);
+    run->changes = KL_ARENA_ARRAY(&reader->scene->arena, KlBodyChange, json_object_size(bodies.value) + 1);
     KL_TRY(kl_arena_check(&reader->scene->arena));
     json_t *object = (json_t *)(uintptr_t)bodies.value;
     for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
@@ -182,14 +179,13 @@ static KlStatus read_run_bodies(KlSceneReader *reader, const KlJson *at) {
 }
 
 static KlStatus read_run(void *context, const KlJson *at) {
-    static const char *const keys[] = {
-        "id",     "title",  "text",     "duration", "settings",       "dt",        "gravity",
-        "events", "bodies", "actuated", "preset",   "max_iterations", "tolerance", NULL};
+    static const char *const keys[] = {"id",     "title",          "text",      "duration", "settings",
+                                       "dt",     "gravity",        "events",    "bodies",   "actuated",
+                                       "preset", "max_iterations", "tolerance", NULL};
     KlSceneReader *reader = context;
     KlScene *scene = reader->scene;
     KlSceneRun *run = reader->run = &scene->runs[scene->run_count];
-    *run = (KlSceneRun){
-        .def = {.title = "", .text = "", .duration = 10.0, .settings = scene->settings}};
+    *run = (KlSceneRun){.def = {.title = "", .text = "", .duration = 10.0, .settings = scene->settings}};
     KL_TRY(kl_json_check_keys(at, keys));
     KL_TRY(kl_read_id(reader, at, &run->def.id));
     if (kl_scene_find_run(scene, run->def.id) >= 0) {
@@ -200,8 +196,7 @@ static KlStatus read_run(void *context, const KlJson *at) {
     KL_TRY(kl_read_kept_text(reader, at, "text", &run->def.text));
     KL_TRY(kl_json_real(at, "duration", &run->def.duration));
     if (!(run->def.duration > 0.0 && run->def.duration <= 1e6)) {
-        return kl_json_fault(at, "duration", KL_ERR_SCENE, "must be > 0 and at most 1e6 s (got %g)",
-                             run->def.duration);
+        return kl_json_fault(at, "duration", KL_ERR_SCENE, "must be > 0 and at most 1e6 s (got %g)", run->def.duration);
     }
     KL_TRY(kl_read_settings(at, &run->def.settings));
     KL_TRY(read_run_events(reader, at));
@@ -215,8 +210,7 @@ static KlStatus read_run(void *context, const KlJson *at) {
     run->def.max_iterations = (int32_t)iterations;
     KL_TRY(kl_json_real(at, "tolerance", &run->def.tolerance));
     if (!(run->def.tolerance >= 0.0 && run->def.tolerance < 1e9)) {
-        return kl_json_fault(at, "tolerance", KL_ERR_SCENE, "must be > 0 (got %g)",
-                             run->def.tolerance);
+        return kl_json_fault(at, "tolerance", KL_ERR_SCENE, "must be > 0 (got %g)", run->def.tolerance);
     }
     scene->run_count++;
     return KL_OK;

@@ -153,8 +153,7 @@ static bool all_equal(const double *x, double value, int32_t count) {
     return true;
 }
 
-static void member_unless(Writer *w, const char *key, const double *x, int32_t count,
-                          double value) {
+static void member_unless(Writer *w, const char *key, const double *x, int32_t count, double value) {
     if (!all_equal(x, value, count)) {
         member_numbers(w, key, x, count);
     }
@@ -170,8 +169,7 @@ static void member_pose(Writer *w, const double pose[7]) {
 
 // ---------------------------------------------------------------------------------------- settings
 
-static void put_softening(Writer *w, const char *key, const KlSoftening *soft,
-                          const KlSoftening *base) {
+static void put_softening(Writer *w, const char *key, const KlSoftening *soft, const KlSoftening *base) {
     const struct {
         const char *name;
         double value, base;
@@ -204,8 +202,8 @@ static void put_softening(Writer *w, const char *key, const KlSoftening *soft,
 
 // An object whose members `put_members` writes; left out when there are none.
 typedef void (*PutMembers)(Writer *w, const KlSettings *settings, const KlSettings *base);
-static void put_group(Writer *w, const char *key, bool own_line, PutMembers put_members,
-                      const KlSettings *settings, const KlSettings *base) {
+static void put_group(Writer *w, const char *key, bool own_line, PutMembers put_members, const KlSettings *settings,
+                      const KlSettings *base) {
     size_t before = w->size;
     bool fresh = w->fresh;
     put_key(w, key, own_line);
@@ -298,8 +296,7 @@ static void put_geom(Writer *w, const KlModel *model, const KlGeomDef *geom) {
     if (geom->visual_only) {
         member_bool(w, "visual_only", true);
     }
-    double color[4] = {(double)geom->color[0], (double)geom->color[1], (double)geom->color[2],
-                       (double)geom->color[3]};
+    double color[4] = {(double)geom->color[0], (double)geom->color[1], (double)geom->color[2], (double)geom->color[3]};
     member_unless(w, "color", color, 4, 0.0);
     close_list(w, "}", false);
 }
@@ -348,8 +345,7 @@ static void put_inertia(Writer *w, const double inertia[9]) {
     put(w, "]");
 }
 
-static void put_body(Writer *w, const KlModel *model, int32_t b, const int32_t *first,
-                     const int32_t *next) {
+static void put_body(Writer *w, const KlModel *model, int32_t b, const int32_t *first, const int32_t *next) {
     const KlBodyDef *body = &model->bodies[b];
     separate(w, true);
     open_list(w, "{");
@@ -466,8 +462,7 @@ static void put_reference(Writer *w, const KlReferenceDef *reference) {
         put(w, "[");
         for (int32_t i = 0; i < reference->samples; i++) {
             put(w, i > 0 ? ", " : "");
-            put_numbers(w, reference->values + (size_t)i * (size_t)reference->dofs,
-                        reference->dofs);
+            put_numbers(w, reference->values + (size_t)i * (size_t)reference->dofs, reference->dofs);
         }
         put(w, "]");
     }
@@ -519,8 +514,7 @@ static KlStatus put_excludes(Writer *w, const KlModel *model) {
     bool open = false;
     for (int32_t i = 0; i < model->exclude_count; i++) {
         const int32_t *pair = model->excludes + 2 * (size_t)i;
-        if (bsearch(pair, joined, (size_t)joined_count, 2 * sizeof *joined, kl_compare_excludes) !=
-            NULL) {
+        if (bsearch(pair, joined, (size_t)joined_count, 2 * sizeof *joined, kl_compare_excludes) != NULL) {
             continue;
         }
         if (!open) {
@@ -649,8 +643,7 @@ static void put_header(Writer *w, const KlScene *scene) {
     }
 }
 
-static void put_model_lists(Writer *w, const KlModel *model, const int32_t *first,
-                            const int32_t *next) {
+static void put_model_lists(Writer *w, const KlModel *model, const int32_t *first, const int32_t *next) {
     if (model->mesh_count > 0) {
         put_key(w, "meshes", true);
         open_list(w, "[");

@@ -105,8 +105,8 @@ typedef struct Law {
 
 static void add_bilateral(KlSim *sim, int32_t joint, int32_t i, Law law, bool effort) {
     if (law.m > 0.0) {
-        sim->drives[sim->drive_count++] = (KlDrive){.joint = joint, .dof = i, .compliance = 1.0 / law.m,
-                                                    .bias = -law.p / law.m, .sign = 1.0, .effort = effort};
+        sim->drives[sim->drive_count++] = (KlDrive){
+            .joint = joint, .dof = i, .compliance = 1.0 / law.m, .bias = -law.p / law.m, .sign = 1.0, .effort = effort};
     }
 }
 
@@ -118,9 +118,13 @@ static void add_bounded(KlSim *sim, int32_t joint, int32_t i, Law law, double bo
     const double *row = sim->dof_row + (sim->dof_start[joint] + i) * KL_ROW;
     double rate = kl_row_velocity(row, def->base, def->follower, sim->free_twist);
     double s = law.p - law.m * rate >= 0.0 ? 1.0 : -1.0;
-    sim->bounded_drives[sim->bounded_drive_count++] =
-        (KlDrive){.joint = joint, .dof = i, .compliance = 1.0 / law.m,
-                  .bias = (s * law.p - bound) / law.m, .sign = -s, .bound = bound, .effort = true};
+    sim->bounded_drives[sim->bounded_drive_count++] = (KlDrive){.joint = joint,
+                                                                .dof = i,
+                                                                .compliance = 1.0 / law.m,
+                                                                .bias = (s * law.p - bound) / law.m,
+                                                                .sign = -s,
+                                                                .bound = bound,
+                                                                .effort = true};
 }
 
 static void implicit_drives(KlSim *sim, int32_t joint) {

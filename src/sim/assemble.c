@@ -42,8 +42,8 @@ static int32_t place_block(KlProblem *p, Cursor *at, int32_t rows, uint64_t id, 
 }
 
 // Softening of one row; `spring` is the residual that its stiffness sees.
-static void soften(const KlSim *sim, const KlSoftening *s, int32_t row, int32_t a, int32_t b,
-                   double residual, double spring, double velocity) {
+static void soften(const KlSim *sim, const KlSoftening *s, int32_t row, int32_t a, int32_t b, double residual,
+                   double spring, double velocity) {
     KlProblem *p = sim->problem;
     KlSoftRow soft = kl_soften_row(s, residual);
     p->softening[row] = soft.compliance * kl_row_mobility(sim, a, b, row_at(p, row));
@@ -64,8 +64,7 @@ static void add_joint(KlSim *sim, Cursor *at, int32_t j) {
                                       kl_bias_joint(set->baumgarte_joint, residual[i], set->dt);
         if (set->soft_joint.on) {
             double velocity = kl_row_velocity(row, def->base, def->follower, sim->now.twist);
-            soften(sim, &set->soft_joint, first + i, def->base, def->follower, residual[i], residual[i],
-                   velocity);
+            soften(sim, &set->soft_joint, first + i, def->base, def->follower, residual[i], residual[i], velocity);
         }
     }
 }
@@ -127,8 +126,8 @@ static void add_contact(KlSim *sim, Cursor *at, int32_t k) {
         p->free_velocity[first + i] = kl_row_velocity(row, c->body_a, c->body_b, sim->free_twist) +
                                       (i == 2 ? normal_bias(set, c, residual, velocity) : 0.0);
         if (set->soft_contact.on) {
-            soften(sim, &set->soft_contact, first + i, c->body_a, c->body_b, residual,
-                   i == 2 ? residual : 0.0, velocity);
+            soften(sim, &set->soft_contact, first + i, c->body_a, c->body_b, residual, i == 2 ? residual : 0.0,
+                   velocity);
         }
     }
 }

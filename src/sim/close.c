@@ -15,14 +15,14 @@ enum { MAX_ITERATIONS = 100, MAX_HALVINGS = 20 };
 
 typedef struct Closing {
     KlArena arena;
-    int32_t rows, freedoms;     // n_jd, 6 n_b
-    double *pose, *trial;       // (n_b x 7)
-    double *residual;           // (rows)
-    double *jacobian;           // (rows x freedoms), dense
-    double *gram;               // (rows x rows)
-    double *factor;             // L of it
-    double *multiplier;         // (rows, padded)
-    double *delta;              // (freedoms)
+    int32_t rows, freedoms;  // n_jd, 6 n_b
+    double *pose, *trial;    // (n_b x 7)
+    double *residual;        // (rows)
+    double *jacobian;        // (rows x freedoms), dense
+    double *gram;            // (rows x rows)
+    double *factor;          // L of it
+    double *multiplier;      // (rows, padded)
+    double *delta;           // (freedoms)
 } Closing;
 
 static KlStatus prepare(const KlSim *sim, Closing *c) {
@@ -32,8 +32,8 @@ static KlStatus prepare(const KlSim *sim, Closing *c) {
     c->pose = KL_ARENA_ARRAY(&c->arena, double, 7 * sim->body_count);
     c->trial = KL_ARENA_ARRAY(&c->arena, double, 7 * sim->body_count);
     c->residual = KL_ARENA_ARRAY(&c->arena, double, rows);
-    c->jacobian = KL_ARENA_ARRAY(&c->arena, double, rows * freedoms);
-    c->gram = KL_ARENA_ARRAY(&c->arena, double, rows * rows);
+    c->jacobian = KL_ARENA_ARRAY(&c->arena, double, rows *freedoms);
+    c->gram = KL_ARENA_ARRAY(&c->arena, double, rows *rows);
     c->factor = KL_ARENA_ARRAY(&c->arena, double, kl_llt_size(c->rows));
     c->multiplier = KL_ARENA_ARRAY(&c->arena, double, kl_llt_padded(c->rows));
     c->delta = KL_ARENA_ARRAY(&c->arena, double, freedoms);
@@ -178,9 +178,11 @@ static KlStatus close_loops(KlSim *sim, Closing *c, double tolerance, KlAssembly
     measure_rank(sim, c, report);
     report->residual_after = largest(c->residual, c->rows);
     if (!(report->residual_after <= tolerance)) {
-        return kl_fail(KL_ERR_SCENE, "the joints cannot be closed to %g: after %d iterations joint '%s' is still off "
-                       "by %g [m or rad]", tolerance, (int)report->iterations,
-                       sim->model->joints[worst_joint(sim, c)].name, report->residual_after);
+        return kl_fail(KL_ERR_SCENE,
+                       "the joints cannot be closed to %g: after %d iterations joint '%s' is still off "
+                       "by %g [m or rad]",
+                       tolerance, (int)report->iterations, sim->model->joints[worst_joint(sim, c)].name,
+                       report->residual_after);
     }
     memcpy(sim->now.pose, c->pose, 7 * (size_t)sim->body_count * sizeof *c->pose);
     kl_measure_state(sim);

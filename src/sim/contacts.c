@@ -17,8 +17,7 @@ void kl_contact_axes(const double n[3], double axes[9]) {
 }
 
 // One body's share of a row: sign (axis, (r_k - r_i) x axis).
-static void body_share(double sign, const double axis[3], const double point[3], const double *pose,
-                       double share[6]) {
+static void body_share(double sign, const double axis[3], const double point[3], const double *pose, double share[6]) {
     double arm[3], torque[3];
     kl_sub3(point, pose, arm);
     kl_cross3(arm, axis, torque);

@@ -9,20 +9,32 @@ static void add(KlSim *sim, KlField field) {
     sim->fields[sim->field_count++] = field;
 }
 
-#define REAL(name, unit_text, words, pointer, row_capacity, column_count, rows_now)                         \
-    add(sim, (KlField){.id = name, .unit = unit_text, .text = words, .data = pointer, .rows = row_capacity, \
-                       .columns = column_count, .row_count = rows_now, .type = KL_FIELD_F64})
-#define INT(name, unit_text, words, pointer, row_capacity, column_count, rows_now)                          \
-    add(sim, (KlField){.id = name, .unit = unit_text, .text = words, .data = pointer, .rows = row_capacity, \
-                       .columns = column_count, .row_count = rows_now, .type = KL_FIELD_I32})
+#define REAL(name, unit_text, words, pointer, row_capacity, column_count, rows_now) \
+    add(sim, (KlField){.id = name,                                                  \
+                       .unit = unit_text,                                           \
+                       .text = words,                                               \
+                       .data = pointer,                                             \
+                       .rows = row_capacity,                                        \
+                       .columns = column_count,                                     \
+                       .row_count = rows_now,                                       \
+                       .type = KL_FIELD_F64})
+#define INT(name, unit_text, words, pointer, row_capacity, column_count, rows_now) \
+    add(sim, (KlField){.id = name,                                                 \
+                       .unit = unit_text,                                          \
+                       .text = words,                                              \
+                       .data = pointer,                                            \
+                       .rows = row_capacity,                                       \
+                       .columns = column_count,                                    \
+                       .row_count = rows_now,                                      \
+                       .type = KL_FIELD_I32})
 
 static void add_state(KlSim *sim) {
     int32_t bodies = sim->body_count, dofs = sim->dof_count, joints = sim->joint_count;
     REAL("time", "s", "Simulated time", &sim->field_time, 1, 1, NULL);
     REAL("pose", "m, -", "Position of the centre of mass, quaternion (w, x, y, z)", sim->now.pose, bodies, 7, NULL);
     REAL("twist", "m/s, rad/s", "Velocity of the centre of mass, angular velocity", sim->now.twist, bodies, 6, NULL);
-    REAL("body_impulse", "N s, N m s", "J^T lambda of the last step, about the centre of mass", sim->impulse, bodies,
-         6, NULL);
+    REAL("body_impulse", "N s, N m s", "J^T lambda of the last step, about the centre of mass", sim->impulse, bodies, 6,
+         NULL);
     REAL("joint_position", "m, rad", "Coordinates of all degrees of freedom, joint by joint", sim->now.position, dofs,
          1, NULL);
     REAL("joint_velocity", "m/s, rad/s", "Rates of the joint coordinates", sim->joint_velocity, dofs, 1, NULL);
@@ -46,8 +58,14 @@ static void add_contacts(KlSim *sim) {
     INT("contact_bodies", "", "Bodies A and B, -1 = world", sim->contact_bodies, capacity, 2, count);
     INT("contact_geoms", "", "Geoms A and B", sim->contact_geoms, capacity, 2, count);
     INT("contact_mode", "", "0 open, 1 stick, 2 slip", sim->contact_mode, capacity, 1, count);
-    add(sim, (KlField){.id = "contact_id", .unit = "", .text = "Stable between steps", .data = sim->contact_id,
-                       .rows = capacity, .columns = 1, .row_count = count, .type = KL_FIELD_U64});
+    add(sim, (KlField){.id = "contact_id",
+                       .unit = "",
+                       .text = "Stable between steps",
+                       .data = sim->contact_id,
+                       .rows = capacity,
+                       .columns = 1,
+                       .row_count = count,
+                       .type = KL_FIELD_U64});
 }
 
 static void add_solution(KlSim *sim) {

@@ -40,9 +40,10 @@ KlStatus kl_stage_integrate(KlSim *sim) {
     kl_integrate_poses(sim->body_count, h, from, sim->next.twist, sim->next.pose);
     for (int32_t i = 0; i < sim->body_count; i++) {
         if (!all_finite(sim->next.twist + 6 * i, 6) || !all_finite(sim->next.pose + 7 * i, 7)) {
-            return kl_fail(KL_ERR_DIVERGED, "step %lld: the motion of body '%s' is not finite; "
-                           "the state before the step is kept", (long long)sim->now.step,
-                           sim->model->bodies[i].name);
+            return kl_fail(KL_ERR_DIVERGED,
+                           "step %lld: the motion of body '%s' is not finite; "
+                           "the state before the step is kept",
+                           (long long)sim->now.step, sim->model->bodies[i].name);
         }
     }
     return KL_OK;

@@ -46,8 +46,7 @@ static void measure_joints(KlSim *sim, KlState *state) {
         worst = max2(worst, sim->joint_residual[j]);
         kl_pose_mul(state->pose + 7 * def->follower, def->follower_frame, sim->joint_frame + 7 * j);
         for (int32_t i = sim->dof_start[j]; i < sim->dof_start[j + 1]; i++) {
-            sim->joint_velocity[i] =
-                kl_row_velocity(sim->dof_row + i * KL_ROW, def->base, def->follower, state->twist);
+            sim->joint_velocity[i] = kl_row_velocity(sim->dof_row + i * KL_ROW, def->base, def->follower, state->twist);
         }
     }
     sim->metrics[KL_METRIC_r_pen_joints] = worst;
@@ -176,9 +175,7 @@ static double largest_force(const double *forces, int32_t count, int32_t stride)
     return worst;
 }
 
-static void show_clock(KlSim *sim) {
-    sim->field_time = kl_sim_now(sim);
-}
+static void show_clock(KlSim *sim) { sim->field_time = kl_sim_now(sim); }
 
 static void commit(KlSim *sim) {
     sim->next.step = sim->now.step + 1;

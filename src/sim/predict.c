@@ -16,8 +16,7 @@ static void rotate_tensor(const double r[9], const double a[9], double out[9]) {
 
 static void place_bodies(KlSim *sim) {
     if (sim->settings.integrator == KL_INTEGRATOR_MOREAU) {
-        kl_integrate_poses(sim->body_count, 0.5 * sim->settings.dt, sim->now.pose, sim->now.twist,
-                           sim->eval_pose);
+        kl_integrate_poses(sim->body_count, 0.5 * sim->settings.dt, sim->now.pose, sim->now.twist, sim->eval_pose);
     } else {
         memcpy(sim->eval_pose, sim->now.pose, 7 * (size_t)sim->body_count * sizeof *sim->eval_pose);
     }

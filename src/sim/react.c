@@ -7,8 +7,10 @@
 static KlStatus check_reactions(const KlSim *sim) {
     for (int32_t i = 0; i < sim->dim; i++) {
         if (!isfinite(sim->lambda[i])) {
-            return kl_fail(KL_ERR_DIVERGED, "step %lld: the solver's reaction in row %d of %d is not finite; "
-                           "the state before the step is kept", (long long)sim->now.step, (int)i, (int)sim->dim);
+            return kl_fail(KL_ERR_DIVERGED,
+                           "step %lld: the solver's reaction in row %d of %d is not finite; "
+                           "the state before the step is kept",
+                           (long long)sim->now.step, (int)i, (int)sim->dim);
         }
     }
     return KL_OK;

@@ -18,8 +18,7 @@ static int32_t find_interval(const double *times, int32_t samples, double t) {
 }
 
 static double slope(const KlReferenceDef *r, int32_t k, int32_t dof) {
-    return (r->values[(k + 1) * r->dofs + dof] - r->values[k * r->dofs + dof]) /
-           (r->times[k + 1] - r->times[k]);
+    return (r->values[(k + 1) * r->dofs + dof] - r->values[k * r->dofs + dof]) / (r->times[k + 1] - r->times[k]);
 }
 
 // Derivative at sample k: of the parabola through it and its neighbours. At the ends a loop goes
@@ -54,8 +53,8 @@ void kl_reference_sample(const KlReferenceDef *r, double t, double *value, doubl
     for (int32_t i = 0; i < r->dofs; i++) {
         double a = r->values[k * r->dofs + i], b = r->values[(k + 1) * r->dofs + i];
         double ta = h * tangent(r, k, i), tb = h * tangent(r, k + 1, i);
-        value[i] = (2.0 * s3 - 3.0 * s2 + 1.0) * a + (s3 - 2.0 * s2 + s) * ta +
-                   (3.0 * s2 - 2.0 * s3) * b + (s3 - s2) * tb;
+        value[i] =
+            (2.0 * s3 - 3.0 * s2 + 1.0) * a + (s3 - 2.0 * s2 + s) * ta + (3.0 * s2 - 2.0 * s3) * b + (s3 - s2) * tb;
         rate[i] = (6.0 * (s2 - s) * (a - b) + (3.0 * s2 - 4.0 * s + 1.0) * ta + (3.0 * s2 - 2.0 * s) * tb) / h;
     }
 }

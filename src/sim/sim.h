@@ -20,31 +20,31 @@ enum { KL_STAGE_CAPACITY = 8, KL_FIELD_CAPACITY = 40 };
 // Views into one block of doubles, so that saving, restoring and committing are single copies.
 typedef struct KlState {
     double *block;
-    double *pose;         // (n_b x 7)
-    double *twist;        // (n_b x 6)
-    double *position;     // (n_dof) joint coordinates, angles counted past pi [m], [rad]
-    double *integral;     // (n_dof) of the tracking error, PID [m s], [rad s]
-    double *effort;       // (n_dof) set by the user [N], [N m]
-    double *target;       // (n_dof) held by PID and PD joints without a reference [m], [rad]
-    double *wrench;       // (n_b x 6) of this step, at the centres of mass
-    double *event_body;   // (n_event) chosen body of KL_BODY_HIGHEST events, -1 before
+    double *pose;        // (n_b x 7)
+    double *twist;       // (n_b x 6)
+    double *position;    // (n_dof) joint coordinates, angles counted past pi [m], [rad]
+    double *integral;    // (n_dof) of the tracking error, PID [m s], [rad s]
+    double *effort;      // (n_dof) set by the user [N], [N m]
+    double *target;      // (n_dof) held by PID and PD joints without a reference [m], [rad]
+    double *wrench;      // (n_b x 6) of this step, at the centres of mass
+    double *event_body;  // (n_event) chosen body of KL_BODY_HIGHEST events, -1 before
     int64_t step;
 } KlState;
 
 typedef struct KlLimit {  // an active limit of one degree of freedom
     int32_t joint, dof;   // dof within the joint
     bool upper;
-    double gap;           // g_l <= 0 [m], [rad]
+    double gap;  // g_l <= 0 [m], [rad]
 } KlLimit;
 
 // A row that solves an implicit spring, damper or armature with the step (actuate.c).
 typedef struct KlDrive {
-    int32_t joint, dof;   // dof within the joint
-    double compliance;    // R = 1 / m
-    double bias;          // v* of the row
-    double sign;          // factor of the DoF's Jacobian row
-    double bound;         // impulse applied beforehand in direction -sign; 0 for a bilateral row
-    bool effort;          // counts as effort of the joint (a motor, not armature and damping)
+    int32_t joint, dof;  // dof within the joint
+    double compliance;   // R = 1 / m
+    double bias;         // v* of the row
+    double sign;         // factor of the DoF's Jacobian row
+    double bound;        // impulse applied beforehand in direction -sign; 0 for a bilateral row
+    bool effort;         // counts as effort of the joint (a motor, not armature and damping)
 } KlDrive;
 
 struct KlSim {
@@ -54,7 +54,7 @@ struct KlSim {
     int32_t body_count, joint_count, dof_count, event_count;
     size_t state_count;  // doubles of a KlState
     KlState start, now, next;
-    bool begun;          // between begin_step and end_step
+    bool begun;  // between begin_step and end_step
 
     // bodies
     double *body_inverse_inertia;  // (n_b x 9) body frame, constant

@@ -14,8 +14,7 @@ double kl_soften_impedance(const KlSoftening *s, double residual) {
     }
     double m = s->midpoint, p = s->power, y = x;
     if (p > 1.0 && x > 0.0) {
-        y = x <= m ? kl_pow(x, p) / kl_pow(m, p - 1.0)
-                   : 1.0 - kl_pow(1.0 - x, p) / kl_pow(1.0 - m, p - 1.0);
+        y = x <= m ? kl_pow(x, p) / kl_pow(m, p - 1.0) : 1.0 - kl_pow(1.0 - x, p) / kl_pow(1.0 - m, p - 1.0);
     }
     return s->d0 + y * (s->dw - s->d0);
 }

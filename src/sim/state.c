@@ -90,16 +90,19 @@ static KlStatus check_header(const KlSim *sim, const Header *found, size_t size)
         return kl_fail(KL_ERR_FORMAT, "kl_sim_load: not a checkpoint of a simulation");
     }
     if (found->bodies != own.bodies || found->dofs != own.dofs || found->events < 0) {
-        return kl_fail(KL_ERR_ARGUMENT, "kl_sim_load: the checkpoint has %d bodies and %d degrees of freedom, the "
-                       "model %d and %d", (int)found->bodies, (int)found->dofs, (int)own.bodies, (int)own.dofs);
+        return kl_fail(KL_ERR_ARGUMENT,
+                       "kl_sim_load: the checkpoint has %d bodies and %d degrees of freedom, the "
+                       "model %d and %d",
+                       (int)found->bodies, (int)found->dofs, (int)own.bodies, (int)own.dofs);
     }
-    size_t expected = kl_sim_state_size(sim) - count_of(own.events) * sizeof(double) +
-                      count_of(found->events) * sizeof(double);
+    size_t expected =
+        kl_sim_state_size(sim) - count_of(own.events) * sizeof(double) + count_of(found->events) * sizeof(double);
     if (found->solver != own.solver || found->solver_size != own.solver_size ||
         found->collider_size != own.collider_size || size != expected) {
-        return kl_fail(KL_ERR_ARGUMENT, "kl_sim_load: the checkpoint (%zu bytes) was taken with another solver or "
-                       "contact capacity; this simulation, with '%s', takes %zu bytes", size,
-                       kl_solver_info(sim->solver)->id, kl_sim_state_size(sim));
+        return kl_fail(KL_ERR_ARGUMENT,
+                       "kl_sim_load: the checkpoint (%zu bytes) was taken with another solver or "
+                       "contact capacity; this simulation, with '%s', takes %zu bytes",
+                       size, kl_solver_info(sim->solver)->id, kl_sim_state_size(sim));
     }
     return KL_OK;
 }

@@ -9,16 +9,21 @@ typedef struct Stage {
     KlStatus (*run)(KlSim *sim);
 } Stage;
 
-enum { STAGE_PREDICT, STAGE_COLLIDE, STAGE_ASSEMBLE, STAGE_SOLVE, STAGE_REACT, STAGE_INTEGRATE, STAGE_MEASURE,
-       STAGE_COUNT };
+enum {
+    STAGE_PREDICT,
+    STAGE_COLLIDE,
+    STAGE_ASSEMBLE,
+    STAGE_SOLVE,
+    STAGE_REACT,
+    STAGE_INTEGRATE,
+    STAGE_MEASURE,
+    STAGE_COUNT
+};
 
 static const Stage stages[STAGE_COUNT] = {
-    [STAGE_PREDICT] = {"predict", kl_stage_predict},
-    [STAGE_COLLIDE] = {"collide", kl_stage_collide},
-    [STAGE_ASSEMBLE] = {"assemble", kl_stage_assemble},
-    [STAGE_SOLVE] = {"solve", kl_stage_solve},
-    [STAGE_REACT] = {"react", kl_stage_react},
-    [STAGE_INTEGRATE] = {"integrate", kl_stage_integrate},
+    [STAGE_PREDICT] = {"predict", kl_stage_predict},    [STAGE_COLLIDE] = {"collide", kl_stage_collide},
+    [STAGE_ASSEMBLE] = {"assemble", kl_stage_assemble}, [STAGE_SOLVE] = {"solve", kl_stage_solve},
+    [STAGE_REACT] = {"react", kl_stage_react},          [STAGE_INTEGRATE] = {"integrate", kl_stage_integrate},
     [STAGE_MEASURE] = {"measure", kl_stage_measure},
 };
 _Static_assert((int)STAGE_COUNT <= (int)KL_STAGE_CAPACITY, "stage_time has room for every stage");
@@ -46,9 +51,10 @@ static void take_reactions(KlSim *sim, const double *lambda) {
 KlStatus kl_stage_solve(KlSim *sim) {
     KL_TRY(kl_solver_solve(sim->solver, sim->problem, sim->trace, &sim->solution));
     if (sim->solution.outcome == KL_OUTCOME_DIVERGED) {
-        return kl_fail(KL_ERR_DIVERGED, "step %lld: solver '%s' diverged after %d iterations; the state before the "
-                       "step is kept", (long long)sim->now.step, kl_solver_info(sim->solver)->id,
-                       (int)sim->solution.iterations);
+        return kl_fail(KL_ERR_DIVERGED,
+                       "step %lld: solver '%s' diverged after %d iterations; the state before the "
+                       "step is kept",
+                       (long long)sim->now.step, kl_solver_info(sim->solver)->id, (int)sim->solution.iterations);
     }
     take_reactions(sim, sim->solution.lambda);
     return KL_OK;

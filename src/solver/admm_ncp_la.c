@@ -7,21 +7,21 @@ enum { ETA = KL_ADMM_PARAM_COUNT, ALPHA, TAU_INC, TAU_DEC, PERIOD, SETTLE };
 static const KlParam params[] = {
     KL_ADMM_PARAMS,
     KL_ADMM_ETA_PARAM,
-    {"alpha", "Residual ratio", "", "rho changes when r_p / r_d leaves [1/alpha, alpha].", KL_PARAM_REAL,
-     10.0, 1.0, 1e6, true, NULL},
-    {"tau_inc", "Increase", "", "Factor on rho when the primal residual is the larger.", KL_PARAM_REAL,
-     1.5, 1.0, 100.0, false, NULL},
-    {"tau_dec", "Decrease", "", "Divisor of rho when the dual residual is the larger.", KL_PARAM_REAL,
-     1.5, 1.0, 100.0, false, NULL},
+    {"alpha", "Residual ratio", "", "rho changes when r_p / r_d leaves [1/alpha, alpha].", KL_PARAM_REAL, 10.0, 1.0,
+     1e6, true, NULL},
+    {"tau_inc", "Increase", "", "Factor on rho when the primal residual is the larger.", KL_PARAM_REAL, 1.5, 1.0, 100.0,
+     false, NULL},
+    {"tau_dec", "Decrease", "", "Divisor of rho when the dual residual is the larger.", KL_PARAM_REAL, 1.5, 1.0, 100.0,
+     false, NULL},
     KL_ADMM_PERIOD_PARAM,
     KL_ADMM_SETTLE_PARAM,
 };
 
 static double adapt(const KlRun *run, double rho) {
     switch (kl_admm_balance(run, kl_param(run, ALPHA), kl_param_int(run, PERIOD))) {
-    case KL_PRIMAL_LAGS: return rho * kl_param(run, TAU_INC);
-    case KL_DUAL_LAGS: return rho / kl_param(run, TAU_DEC);
-    default: return rho;
+        case KL_PRIMAL_LAGS: return rho * kl_param(run, TAU_INC);
+        case KL_DUAL_LAGS: return rho / kl_param(run, TAU_DEC);
+        default: return rho;
     }
 }
 

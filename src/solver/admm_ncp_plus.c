@@ -10,39 +10,32 @@
 #include "solver/scaled.h"
 #include "solver/solver.h"
 
-enum {
-    PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT,
-    PARAM_RHO,
-    PARAM_OMEGA,
-    PARAM_ETA,
-    PARAM_ADAPT,
-    PARAM_ACCELERATE
-};
+enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_RHO, PARAM_OMEGA, PARAM_ETA, PARAM_ADAPT, PARAM_ACCELERATE };
 
 static const KlParam params[] = {
     {"max_iterations", "Iteration limit", "",
-     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT,
-     10000.0, 1.0, 1e7, true, NULL},
-    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL,
-     1e-10, 0.0, 1.0, true, NULL},
+     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT, 10000.0, 1.0, 1e7,
+     true, NULL},
+    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL, 1e-10, 0.0, 1.0,
+     true, NULL},
     {"warm_start", "Warm start", "",
      "First guess: zero, the last solution of the same constraints, or that scaled by the best "
      "multiple for "
      "the new problem.",
      KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
     KL_FACTOR_PARAM,
-    {"rho", "First penalty", "", "rho^0, relative to the scaled D with unit diagonal.",
-     KL_PARAM_REAL, 1.0, 1e-6, 1e6, true, NULL},
-    {"omega", "Over-relaxation", "", "Share of x in x_r; above 1 looks ahead.", KL_PARAM_REAL, 1.6,
-     0.1, 1.99, false, NULL},
-    {"eta", "Proximal term", "", "Keeps D + (eta + rho) 1 regular (the paper's eta).",
-     KL_PARAM_REAL, 1e-6, 0.0, 1.0, true, NULL},
+    {"rho", "First penalty", "", "rho^0, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1.0, 1e-6, 1e6,
+     true, NULL},
+    {"omega", "Over-relaxation", "", "Share of x in x_r; above 1 looks ahead.", KL_PARAM_REAL, 1.6, 0.1, 1.99, false,
+     NULL},
+    {"eta", "Proximal term", "", "Keeps D + (eta + rho) 1 regular (the paper's eta).", KL_PARAM_REAL, 1e-6, 0.0, 1.0,
+     true, NULL},
     {"adapt", "Adapt the penalty", "",
-     "Balances |x - y| against |eta dx + rho dy| (He, Yang, Wang 2000); a change factors anew.",
-     KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
+     "Balances |x - y| against |eta dx + rho dy| (He, Yang, Wang 2000); a change factors anew.", KL_PARAM_BOOL, 1.0,
+     0.0, 1.0, false, NULL},
     {"accelerate", "Anderson acceleration", "",
-     "Extrapolates from the last eight iterates, restarted when the fixed-point residual grows.",
-     KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
+     "Extrapolates from the last eight iterates, restarted when the fixed-point residual grows.", KL_PARAM_BOOL, 1.0,
+     0.0, 1.0, false, NULL},
 };
 
 typedef struct AdmmNcpPlus {
@@ -73,8 +66,7 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
 
 static KlStatus begin(KlRun *run) {
     AdmmNcpPlus *n = run->state;
-    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, true,
-                           (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
+    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, true, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
     KL_TRY(lay_out(n));
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->natural);
     kl_admm_plus_start(&n->admm, &n->scaled, n->natural, run->param[PARAM_RHO]);

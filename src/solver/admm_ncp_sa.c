@@ -12,28 +12,27 @@ enum { ETA = KL_ADMM_PARAM_COUNT, ALPHA, TAU_0, TAU, PERIOD, SETTLE };
 static const KlParam params[] = {
     KL_ADMM_PARAMS,
     KL_ADMM_ETA_PARAM,
-    {"alpha", "Residual ratio", "", "rho changes when r_p / r_d leaves [1/alpha, alpha].", KL_PARAM_REAL,
-     10.0, 1.0, 1e6, true, NULL},
-    {"tau_0", "First exponent", "", "rho^0 = sqrt(L m) kappa^tau_0, times the parameter rho.",
-     KL_PARAM_REAL, 0.2, -0.5, 0.5, false, NULL},
-    {"tau", "Step exponent", "", "rho moves by kappa^tau or kappa^-tau.", KL_PARAM_REAL, 0.05, 0.0, 0.5,
-     false, NULL},
+    {"alpha", "Residual ratio", "", "rho changes when r_p / r_d leaves [1/alpha, alpha].", KL_PARAM_REAL, 10.0, 1.0,
+     1e6, true, NULL},
+    {"tau_0", "First exponent", "", "rho^0 = sqrt(L m) kappa^tau_0, times the parameter rho.", KL_PARAM_REAL, 0.2, -0.5,
+     0.5, false, NULL},
+    {"tau", "Step exponent", "", "rho moves by kappa^tau or kappa^-tau.", KL_PARAM_REAL, 0.05, 0.0, 0.5, false, NULL},
     KL_ADMM_PERIOD_PARAM,
     KL_ADMM_SETTLE_PARAM,
 };
 
 typedef struct Spectral {
-    KlAdmm admm;  // first: the scheme sees its own state
-    double factor;  // kappa^tau
+    KlAdmm admm;         // first: the scheme sees its own state
+    double factor;       // kappa^tau
     double least, most;  // of rho
 } Spectral;
 
 static double next_penalty(const KlRun *run, double rho) {
     const Spectral *s = run->state;
     switch (kl_admm_balance(run, kl_param(run, ALPHA), kl_param_int(run, PERIOD))) {
-    case KL_PRIMAL_LAGS: return rho * s->factor;
-    case KL_DUAL_LAGS: return rho / s->factor;
-    default: return rho;
+        case KL_PRIMAL_LAGS: return rho * s->factor;
+        case KL_DUAL_LAGS: return rho / s->factor;
+        default: return rho;
     }
 }
 
@@ -52,13 +51,13 @@ static KlStatus begin(KlRun *run) {
     s->factor = kl_pow(kappa, kl_param(run, TAU));
     s->least = kl_param(run, KL_PARAM_RHO) * eta;
     s->most = kappa * s->least;
-    KlAdmmOptions options = {
-        .rho = kl_param(run, KL_PARAM_RHO) * sqrt(kappa) * eta * kl_pow(kappa, kl_param(run, TAU_0)),
-        .eta = eta,
-        .omega = kl_param(run, KL_PARAM_ADMM_OMEGA),
-        .de_saxce = true,
-        .adapt = adapt,
-        .settle = kl_param(run, SETTLE)};
+    KlAdmmOptions options = {.rho =
+                                 kl_param(run, KL_PARAM_RHO) * sqrt(kappa) * eta * kl_pow(kappa, kl_param(run, TAU_0)),
+                             .eta = eta,
+                             .omega = kl_param(run, KL_PARAM_ADMM_OMEGA),
+                             .de_saxce = true,
+                             .adapt = adapt,
+                             .settle = kl_param(run, SETTLE)};
     return kl_admm_begin(run, &options);
 }
 

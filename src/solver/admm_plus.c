@@ -15,9 +15,7 @@ static const double GUARD = 2.0;  // growth of the residual that restarts the ac
 
 KlStatus kl_admm_plus_reserve(KlAdmmPlus *a, const KlScaled *s) {
     size_t dim = (size_t)s->dim;
-    double **vectors[] = {&a->x,    &a->y,          &a->z,
-                          &a->q,    &a->image,      &a->base,
-                          &a->work, &a->last_image, &a->last_residual};
+    double **vectors[] = {&a->x, &a->y, &a->z, &a->q, &a->image, &a->base, &a->work, &a->last_image, &a->last_residual};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(a->memory, (count + 2 * KL_ANDERSON_MEMORY) * dim)) {
         return KL_ERR_MEMORY;
@@ -109,8 +107,7 @@ static void plain_iteration(KlAdmmPlus *a, KlScaled *s) {
 }
 
 // Weights g of min |r - sum g_k dr_k| by Cholesky of the regularised normal equations.
-static bool anderson_weights(const KlAdmmPlus *a, int32_t dim, const double *residual,
-                             double *weights) {
+static bool anderson_weights(const KlAdmmPlus *a, int32_t dim, const double *residual, double *weights) {
     int32_t m = a->kept;
     double gram[KL_ANDERSON_MEMORY][KL_ANDERSON_MEMORY], trace = 0.0;
     for (int32_t i = 0; i < m; i++) {
@@ -199,8 +196,7 @@ static void advance(KlAdmmPlus *a, int32_t dim) {
     a->guard = a->residual < a->guard ? a->residual : a->guard;
     remember(a, dim, residual);
     memcpy(a->q, a->image, (size_t)dim * sizeof *a->q);
-    if (a->accelerate && a->resting == 0 && a->kept > 0 &&
-        anderson_weights(a, dim, residual, weights)) {
+    if (a->accelerate && a->resting == 0 && a->kept > 0 && anderson_weights(a, dim, residual, weights)) {
         for (int32_t k = 0; k < a->kept; k++) {
             const double *image = a->images + (size_t)k * (size_t)dim;
             for (int32_t i = 0; i < dim; i++) {
@@ -218,8 +214,7 @@ static void balance(KlAdmmPlus *a, int32_t dim) {
         return;
     }
     double ratio = a->primal / (a->dual > 0.0 ? a->dual : 1e-300);
-    if ((ratio > IMBALANCE && a->penalty < PENALTY_MOST) ||
-        (ratio < 1.0 / IMBALANCE && a->penalty > PENALTY_LEAST)) {
+    if ((ratio > IMBALANCE && a->penalty < PENALTY_MOST) || (ratio < 1.0 / IMBALANCE && a->penalty > PENALTY_LEAST)) {
         double factor = sqrt(ratio);
         factor = factor > 10.0 ? 10.0 : factor < 0.1 ? 0.1 : factor;
         a->penalty *= factor;

@@ -18,8 +18,8 @@ void kl_body_system_release(KlBodySystem *bs) {
 
 // ---- pattern: bodies that share a constraint ---------------------------------------------------
 
-static void partners(const KlProblem *p, const int32_t *start, const int32_t *list, int32_t body,
-                     int32_t *mark, int32_t *columns, int32_t *count) {
+static void partners(const KlProblem *p, const int32_t *start, const int32_t *list, int32_t body, int32_t *mark,
+                     int32_t *columns, int32_t *count) {
     *count = 0;
     mark[body] = body;
     columns[(*count)++] = body;
@@ -79,8 +79,7 @@ static KlStatus make_pattern(KlBodySystem *bs, const KlProblem *p) {
     if (!KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 2)) {
         return KL_ERR_MEMORY;
     }
-    int32_t *start = bs->work.at, *list = start + bodies + 2, *mark = list + 2 * blocks,
-            *columns = mark + bodies;
+    int32_t *start = bs->work.at, *list = start + bodies + 2, *mark = list + 2 * blocks, *columns = mark + bodies;
     int32_t count;
     size_t entries = 0;
     list_constraints(p, start, list);
@@ -92,8 +91,7 @@ static KlStatus make_pattern(KlBodySystem *bs, const KlProblem *p) {
                           !KL_ROOM(bs->offsets, entries) || !KL_ROOM(bs->values, 36 * entries))) {
             return KL_ERR_MEMORY;
         }
-        int32_t *block_start = bs->pattern.at,
-                *row_start = pass == 1 ? block_start + bodies + 1 : NULL;
+        int32_t *block_start = bs->pattern.at, *row_start = pass == 1 ? block_start + bodies + 1 : NULL;
         int32_t *column = pass == 1 ? row_start + bodies + 1 : NULL, e = 0;
         for (int32_t b = 0; b < p->body_count; b++) {
             partners(p, start, list, b, mark, columns, &count);
@@ -127,8 +125,7 @@ static KlStatus make_pattern(KlBodySystem *bs, const KlProblem *p) {
     for (int32_t b = 0; b < p->block_count; b++) {
         for (int32_t k = 0; k < 4; k++) {
             int32_t row = p->block_body[2 * b + k / 2], column = p->block_body[2 * b + k % 2];
-            bs->entry[4 * b + k] =
-                row >= 0 && column >= 0 ? find_entry(&bs->matrix, row, column) : -1;
+            bs->entry[4 * b + k] = row >= 0 && column >= 0 ? find_entry(&bs->matrix, row, column) : -1;
         }
     }
     return KL_OK;
@@ -141,12 +138,10 @@ KlStatus kl_body_system_reserve(KlBodySystem *bs, const KlCapacity *capacity) {
     if (bs->lu == NULL) {
         KL_TRY(kl_block_lu_create(&bs->lu));
     }
-    bool ok = KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 2) &&
-              KL_ROOM(bs->numbers, 2 * numbers + 6 * bodies) &&
-              KL_ROOM(bs->pattern, 2 * (bodies + 1) + 2 * entries + 4 * blocks) &&
-              KL_ROOM(bs->offsets, entries) && KL_ROOM(bs->values, 36 * entries);
-    return ok ? kl_block_lu_reserve(bs->lu, 6 * capacity->size.body_count,
-                                    capacity->size.body_count, entries)
+    bool ok = KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 2) && KL_ROOM(bs->numbers, 2 * numbers + 6 * bodies) &&
+              KL_ROOM(bs->pattern, 2 * (bodies + 1) + 2 * entries + 4 * blocks) && KL_ROOM(bs->offsets, entries) &&
+              KL_ROOM(bs->values, 36 * entries);
+    return ok ? kl_block_lu_reserve(bs->lu, 6 * capacity->size.body_count, capacity->size.body_count, entries)
               : KL_ERR_MEMORY;
 }
 
@@ -192,8 +187,7 @@ static bool invert_rows(const double a[9], double inverse[9]) {
 
 static bool invert_contact(const KlScaled *s, int32_t k, double *inverse, double *response) {
     const KlLaws *laws = &s->laws;
-    const double *take = laws->contact_take + 9 * (size_t)k,
-                 *add = laws->contact_add + 9 * (size_t)k;
+    const double *take = laws->contact_take + 9 * (size_t)k, *add = laws->contact_add + 9 * (size_t)k;
     int32_t row = s->first_contact + 3 * k;
     double sum[9];
     if (laws->inverse_given && laws->contact_exact[k]) {
@@ -214,8 +208,8 @@ static bool invert_laws(KlBodySystem *bs, const KlScaled *s) {
     for (int32_t i = 0; i < s->first_contact; i++) {
         bool limit = i >= s->first_limit;
         double take = limit ? s->laws.limit_take[i - s->first_limit] : 1.0;
-        double add = (limit ? s->laws.limit_add[i - s->first_limit] : s->laws.joint_shift[i]) +
-                     take * kl_scaled_softness(s, i);
+        double add =
+            (limit ? s->laws.limit_add[i - s->first_limit] : s->laws.joint_shift[i]) + take * kl_scaled_softness(s, i);
         if (!(add > 0.0)) {
             return false;
         }
@@ -248,8 +242,7 @@ static void add_masses(KlBodySystem *bs, const KlProblem *p) {
 }
 
 // value(row, column) += J_side^T (C J)_other, `count` rows
-static void add_product(const double *jacobian, int32_t stride, const double *response,
-                        int32_t count, double *block) {
+static void add_product(const double *jacobian, int32_t stride, const double *response, int32_t count, double *block) {
     for (int32_t r = 0; r < count; r++, jacobian += stride, response += 12) {
         for (int32_t i = 0; i < 6; i++) {
             double factor = jacobian[i];
@@ -260,8 +253,7 @@ static void add_product(const double *jacobian, int32_t stride, const double *re
     }
 }
 
-static void add_rows(KlBodySystem *bs, int32_t block, const double *jacobian,
-                     const double *response, int32_t count) {
+static void add_rows(KlBodySystem *bs, int32_t block, const double *jacobian, const double *response, int32_t count) {
     for (int32_t k = 0; k < 4; k++) {
         int32_t e = bs->entry[4 * block + k];
         if (e >= 0) {
@@ -288,8 +280,8 @@ static void add_constraint(KlBodySystem *bs, const KlScaled *s, int32_t block) {
     const double *c = bs->response + s->first_contact + 9 * (size_t)kl_block_contact(p, block);
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 12; j++) {
-            response[12 * i + j] = c[3 * i] * jacobian[j] + c[3 * i + 1] * jacobian[24 + j] +
-                                   c[3 * i + 2] * jacobian[48 + j];
+            response[12 * i + j] =
+                c[3 * i] * jacobian[j] + c[3 * i + 1] * jacobian[24 + j] + c[3 * i + 2] * jacobian[48 + j];
         }
     }
     add_rows(bs, block, jacobian, response, 3);
@@ -303,20 +295,16 @@ static bool factor(KlBodySystem *bs, const KlScaled *s) {
     return kl_block_lu_factor(bs->lu, &bs->matrix);
 }
 
-bool kl_body_system_factor(KlBodySystem *bs, const KlScaled *s) {
-    return invert_laws(bs, s) && factor(bs, s);
-}
+bool kl_body_system_factor(KlBodySystem *bs, const KlScaled *s) { return invert_laws(bs, s) && factor(bs, s); }
 
 bool kl_body_system_factor_shifted(KlBodySystem *bs, const KlScaled *s, double shift) {
-    memset(bs->inverse, 0,
-           ((size_t)s->first_contact + 9 * (size_t)s->contacts) * sizeof *bs->inverse);
+    memset(bs->inverse, 0, ((size_t)s->first_contact + 9 * (size_t)s->contacts) * sizeof *bs->inverse);
     for (int32_t i = 0; i < s->dim; i++) {
         int32_t contact = i - s->first_contact;
         int32_t at = contact < 0 ? i : s->first_contact + 9 * (contact / 3) + 4 * (contact % 3);
         bs->inverse[at] = 1.0 / (shift + kl_scaled_softness(s, i));
     }
-    memcpy(bs->response, bs->inverse,
-           ((size_t)s->first_contact + 9 * (size_t)s->contacts) * sizeof *bs->inverse);
+    memcpy(bs->response, bs->inverse, ((size_t)s->first_contact + 9 * (size_t)s->contacts) * sizeof *bs->inverse);
     return factor(bs, s);
 }
 

@@ -14,8 +14,7 @@ struct KlScaled;
 typedef struct KlBodySystem {
     KlBlockMatrix matrix;
     KlBlockLu *lu;
-    int32_t
-        *entry;  // (block_count x 4) entries (a,a), (a,b), (b,a), (b,b) of each constraint, -1 none
+    int32_t *entry;    // (block_count x 4) entries (a,a), (a,b), (b,a), (b,b) of each constraint, -1 none
     double *inverse;   // A'^-1: one per joint and limit row, nine per contact
     double *response;  // A'^-1 T, the same
     double *wrench;    // (6 bodies)

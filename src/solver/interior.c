@@ -9,11 +9,9 @@
 
 // Below this distance to the boundary (relative) rounding decides on which side a point lies.
 static const double BOUNDARY = 1e-15;
-static const double TOLERATED =
-    1e-12;                           // a step may cross the boundary by this much and is put back
-static const double DAMPING = 0.99;  // share of the way to the boundary (Mehrotra)
-static const double PROXIMAL =
-    10.0;  // least shifts of the factorization: keeps D regular on its null space
+static const double TOLERATED = 1e-12;  // a step may cross the boundary by this much and is put back
+static const double DAMPING = 0.99;     // share of the way to the boundary (Mehrotra)
+static const double PROXIMAL = 10.0;    // least shifts of the factorization: keeps D regular on its null space
 
 static const int32_t to_cone[3] = {1, 2, 0};  // place of t, o, n in cone coordinates
 
@@ -30,9 +28,7 @@ static double determinant(const double x[3]) {
     return most(x[0] - t, BOUNDARY * x[0]) * (x[0] + t);
 }
 
-static double inner(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+static double inner(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static void jordan(const double a[3], const double b[3], double c[3]) {
     c[0] = inner(a, b);
@@ -74,9 +70,7 @@ static void square_scaling(const double point[4], double b[9]) {
     double factor = point[3] * point[3];
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 3; j++) {
-            b[3 * i + j] = factor * (2.0 * point[i] * point[j] - (i != j   ? 0.0
-                                                                  : i == 0 ? 1.0
-                                                                           : -1.0));
+            b[3 * i + j] = factor * (2.0 * point[i] * point[j] - (i != j ? 0.0 : i == 0 ? 1.0 : -1.0));
         }
     }
 }
@@ -190,8 +184,7 @@ static void without_slide(const double dual[3], const double a[3], double c[3]) 
     c[2] = a[2];
 }
 
-static void frictionless_law(const double *x, const double *dual, double proximal, double take[9],
-                             double add[9]) {
+static void frictionless_law(const double *x, const double *dual, double proximal, double take[9], double add[9]) {
     memset(take, 0, 9 * sizeof *take);
     memset(add, 0, 9 * sizeof *add);
     take[8] = 1.0;
@@ -200,8 +193,8 @@ static void frictionless_law(const double *x, const double *dual, double proxima
 }
 
 // A = (1 - E) W^2 in rows (t, o, n): the normal row and column carry mu.
-static void contact_law(const double *point, const double *dual, double friction, double proximal,
-                        double take[9], double add[9]) {
+static void contact_law(const double *point, const double *dual, double friction, double proximal, double take[9],
+                        double add[9]) {
     double b[9];
     square_scaling(point, b);
     double t = tangent(dual), share[2] = {t > 0.0 ? dual[1] / t : 0.0, t > 0.0 ? dual[2] / t : 0.0};
@@ -221,8 +214,7 @@ static void contact_law(const double *point, const double *dual, double friction
 static void scaling_frame(const double *point, double frame[9], double value[3]) {
     double t = sqrt(point[1] * point[1] + point[2] * point[2]), half = sqrt(0.5);
     double u[2] = {t > 0.0 ? point[1] / t : 1.0, t > 0.0 ? point[2] / t : 0.0};
-    double columns[9] = {half,  half,        0.0,          half * u[0], -half * u[0],
-                         -u[1], half * u[1], -half * u[1], u[0]};
+    double columns[9] = {half, half, 0.0, half * u[0], -half * u[0], -u[1], half * u[1], -half * u[1], u[0]};
     memcpy(frame, columns, sizeof columns);
     double square = point[3] * point[3], grown = (point[0] + t) * (point[0] + t);
     value[0] = square * grown;
@@ -232,10 +224,9 @@ static void scaling_frame(const double *point, double frame[9], double value[3])
 
 // (A + S)^-1 = T [B + (1 + E) T^T S T]^-1 (1 + E) T^T, B = W^2 diagonal in its frame, T from cone
 // coordinates to rows: nothing small is ever added to something large. shift (t, o, n) is S.
-static void contact_inverse(const double *point, const double *dual, double friction,
-                            const double shift[3], double inverse[9]) {
-    double frame[9], value[3], turned[9], mixed[9], scale[3], undone[9],
-        slide[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+static void contact_inverse(const double *point, const double *dual, double friction, const double shift[3],
+                            double inverse[9]) {
+    double frame[9], value[3], turned[9], mixed[9], scale[3], undone[9], slide[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     double soft[3] = {shift[2] / (friction * friction), shift[0], shift[1]}, t = tangent(dual);
     slide[1] = t > 0.0 ? dual[1] / t : 0.0;
     slide[2] = t > 0.0 ? dual[2] / t : 0.0;
@@ -281,8 +272,7 @@ static void form_laws(KlInterior *ip, KlScaled *s) {
     for (int32_t k = 0; k < s->contacts; k++) {
         int32_t row = s->first_contact + 3 * k;
         double *point = ip->scaling + 4 * (size_t)k;
-        double *take = s->laws.contact_take + 9 * (size_t)k,
-               *add = s->laws.contact_add + 9 * (size_t)k;
+        double *take = s->laws.contact_take + 9 * (size_t)k, *add = s->laws.contact_add + 9 * (size_t)k;
         s->laws.contact_exact[k] = !frictionless(s, k);
         if (frictionless(s, k)) {
             frictionless_law(ip->x + row, ip->s + row, proximal, take, add);
@@ -295,16 +285,14 @@ static void form_laws(KlInterior *ip, KlScaled *s) {
             for (int32_t i = 0; i < 3; i++) {
                 shift[i] = proximal + kl_scaled_softness(s, row + i);
             }
-            contact_inverse(point, ip->s + row, friction, shift,
-                            s->laws.contact_inverse + 9 * (size_t)k);
+            contact_inverse(point, ip->s + row, friction, shift, s->laws.contact_inverse + 9 * (size_t)k);
         }
     }
 }
 
 // w of ds = w - B dx for the target x o s = sigma tau - (second-order terms of the predictor, if
 // any).
-static void aim_contact(KlInterior *ip, const KlScaled *s, int32_t k, double target,
-                        bool corrector) {
+static void aim_contact(KlInterior *ip, const KlScaled *s, int32_t k, double target, bool corrector) {
     int32_t row = s->first_contact + 3 * k;
     double *w = ip->aim + row;
     const double *dx = ip->dx + row, *ds = ip->ds + row;
@@ -387,8 +375,7 @@ static void take_step_apart(KlInterior *ip, const KlScaled *s) {  // solution ->
     }
 }
 
-static double step_length(const KlInterior *ip, const KlScaled *s, const double *x,
-                          const double *dx) {
+static double step_length(const KlInterior *ip, const KlScaled *s, const double *x, const double *dx) {
     (void)ip;
     double length = 1.0;
     for (int32_t i = s->first_limit; i < s->first_contact; i++) {
@@ -453,8 +440,7 @@ bool kl_interior_step(KlInterior *ip, KlScaled *s) {
     if (s->limits + s->contacts > 0) {
         length = least(step_length(ip, s, ip->x, ip->dx), step_length(ip, s, ip->s, ip->ds));
         solve_for(ip, s, centring(ip, s, length) * ip->tau, true);
-        length =
-            DAMPING * least(step_length(ip, s, ip->x, ip->dx), step_length(ip, s, ip->s, ip->ds));
+        length = DAMPING * least(step_length(ip, s, ip->x, ip->dx), step_length(ip, s, ip->s, ip->ds));
     }
     if (!(length > 0.0) || !finite_step(ip, s)) {
         return false;

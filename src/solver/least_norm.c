@@ -38,8 +38,7 @@ static double weight(const KlScaled *s, int32_t row, double largest) {
 
 // Rows of an orthonormal frame: two across the ray, then the ray itself.
 static void ray_frame(const double x[3], double frame[9]) {
-    double size = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]),
-           tangent = sqrt(x[0] * x[0] + x[1] * x[1]);
+    double size = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]), tangent = sqrt(x[0] * x[0] + x[1] * x[1]);
     double along[2] = {tangent > 0.0 ? x[0] / tangent : 1.0, tangent > 0.0 ? x[1] / tangent : 0.0};
     double rise = x[2] / size, out = tangent / size;
     double rows[9] = {-along[1],      along[0],       0.0, along[0] * rise, along[1] * rise, -out,
@@ -47,14 +46,11 @@ static void ray_frame(const double x[3], double frame[9]) {
     memcpy(frame, rows, sizeof rows);
 }
 
-static void contact_face(KlScaled *s, int32_t k, const double *x, const double *velocity,
-                         double shift) {
+static void contact_face(KlScaled *s, int32_t k, const double *x, const double *velocity, double shift) {
     int32_t row = s->first_contact + 3 * k;
     const double *l = x + row, *v = velocity + row;
-    double *take = s->laws.contact_take + 9 * (size_t)k, *add = s->laws.contact_add + 9 * (size_t)k,
-           frame[9];
-    double y[3] = {l[0] - v[0], l[1] - v[1],
-                   l[2] - v[2] - kl_desaxce_normal(s->problem->friction[k], v)};
+    double *take = s->laws.contact_take + 9 * (size_t)k, *add = s->laws.contact_add + 9 * (size_t)k, frame[9];
+    double y[3] = {l[0] - v[0], l[1] - v[1], l[2] - v[2] - kl_desaxce_normal(s->problem->friction[k], v)};
     KlConeRegion region = kl_coulomb_region(s->problem->friction[k], y);
     memset(take, 0, 9 * sizeof *take);
     memset(add, 0, 9 * sizeof *add);
@@ -166,16 +162,13 @@ static double share_in_cones(const KlLeastNorm *ln, const KlScaled *s, const dou
     for (int32_t k = 0; k < s->contacts; k++) {
         int32_t row = s->first_contact + 3 * k;
         double y[3] = {ln->x[row], ln->x[row + 1], ln->x[row + 2]};
-        if (kl_coulomb_region(s->problem->friction[k], y) != KL_CONE_INSIDE &&
-            s->laws.contact_take[9 * k] == 1.0 &&
-            s->laws.contact_take[9 * k + 4] ==
-                1.0) {  // sticking contacts alone can leave their cones
+        if (kl_coulomb_region(s->problem->friction[k], y) != KL_CONE_INSIDE && s->laws.contact_take[9 * k] == 1.0 &&
+            s->laws.contact_take[9 * k + 4] == 1.0) {  // sticking contacts alone can leave their cones
             double d[3] = {y[0] - x[row], y[1] - x[row + 1], y[2] - x[row + 2]};
             double most = share_in_cone(s->problem->friction[k], x + row, d);
             share = most < share ? most : share;
         } else if (y[2] < 0.0) {
-            share =
-                x[row + 2] / (x[row + 2] - y[2]) < share ? x[row + 2] / (x[row + 2] - y[2]) : share;
+            share = x[row + 2] / (x[row + 2] - y[2]) < share ? x[row + 2] / (x[row + 2] - y[2]) : share;
         }
     }
     return share;

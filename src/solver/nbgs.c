@@ -12,7 +12,8 @@ static KlStatus begin(KlRun *run) { return kl_splitting_begin(run, &kind, false)
 const KlMethod kl_method_nbgs = {
     .info = {.id = "nbgs",
              .title = "NBGS",
-             .text = "Gauss-Seidel with exact single-contact solutions: open, stick, or the most dissipative slip from a quartic.",
+             .text = "Gauss-Seidel with exact single-contact solutions: open, stick, or the most dissipative slip from "
+                     "a quartic.",
              .source = "Sec. Projective Splitting Methods, Alg. Nonlinear-Block Local Solver with MDP",
              .family = "splitting",
              .de_saxce = false,

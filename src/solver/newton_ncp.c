@@ -35,10 +35,10 @@ enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, P
 
 static const KlParam params[] = {
     {"max_iterations", "Iteration limit", "",
-     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT,
-     10000.0, 1.0, 1e7, true, NULL},
-    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL,
-     1e-10, 0.0, 1.0, true, NULL},
+     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT, 10000.0, 1.0, 1e7,
+     true, NULL},
+    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL, 1e-10, 0.0, 1.0,
+     true, NULL},
     {"warm_start", "Warm start", "",
      "First guess: zero, the last solution of the same constraints, or that scaled by the best "
      "multiple for "
@@ -46,11 +46,11 @@ static const KlParam params[] = {
      KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
     KL_FACTOR_PARAM,
     {"eta", "First proximal term", "",
-     "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.",
-     KL_PARAM_REAL, 1e-8, 1e-13, 1.0, true, NULL},
+     "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1e-8, 1e-13,
+     1.0, true, NULL},
     {"interior", "Interior point first", "",
-     "Start with the interior point method instead of trying Newton steps from the first guess.",
-     KL_PARAM_BOOL, 0.0, 0.0, 1.0, false, NULL},
+     "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL, 0.0,
+     0.0, 1.0, false, NULL},
     {"least_norm", "Least norm", "",
      "Where lambda is not unique: end at the reaction of least norm that moves the bodies the same "
      "way, as far "
@@ -61,13 +61,11 @@ static const KlParam params[] = {
 typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, PHASE_REST } Phase;
 
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
-static const double GOOD_DROP = 1e-3;  // of |F| in one step: eta need not go down
-static const double MARGIN = 0.5;      // of the tolerance: the judge sums in another order
-static const double REST_BELOW =
-    1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
-static const double STRICT = 1e-8;  // |F| over |S v_f| that ends the search for a better point
-static const double ATTEMPT_DROP =
-    0.7;  // of r_nat_rel in each step of an attempt from the interior
+static const double GOOD_DROP = 1e-3;    // of |F| in one step: eta need not go down
+static const double MARGIN = 0.5;        // of the tolerance: the judge sums in another order
+static const double REST_BELOW = 1e-7;   // r_nat_rel of a point that may be all the problem's rounding allows
+static const double STRICT = 1e-8;       // |F| over |S v_f| that ends the search for a better point
+static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum {
     WINDOW = 3,
     PATIENCE = 10,
@@ -125,19 +123,16 @@ static void keep_projection(Newton *n, const double *x) {
     kl_scaled_project(s, n->inside);
     kl_scaled_velocity(s, n->inside, n->inside_velocity);
     (void)kl_scaled_natural(s, n->inside, n->inside_velocity, n->inside_natural);
-    keep_best(n, n->inside, n->inside_velocity,
-              kl_scaled_natural_relative(s, n->inside, n->inside_natural));
+    keep_best(n, n->inside, n->inside_velocity, kl_scaled_natural_relative(s, n->inside, n->inside_natural));
 }
 
-static double measure(Newton *n, const double *x, const double *velocity, double *natural,
-                      double *relative) {
+static double measure(Newton *n, const double *x, const double *velocity, double *natural, double *relative) {
     double merit = kl_scaled_natural(&n->scaled, x, velocity, natural);
     *relative = kl_scaled_natural_relative(&n->scaled, x, natural);
     return merit;
 }
 
-static double evaluate(Newton *n, const double *x, double *velocity, double *natural,
-                       double *relative) {
+static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
     kl_scaled_velocity(&n->scaled, x, velocity);
     double merit = measure(n, x, velocity, natural, relative);
     if (*relative < n->best_relative) {
@@ -207,8 +202,7 @@ static bool rounds_are_spent(Newton *n) {
     if (n->admm_rounds % REST_ROUNDS != 0) {
         return false;
     }
-    bool spent = n->admm_rounds > 0 && n->best_relative < REST_BELOW &&
-                 n->best_relative > 0.5 * n->rounds_relative;
+    bool spent = n->admm_rounds > 0 && n->best_relative < REST_BELOW && n->best_relative > 0.5 * n->rounds_relative;
     n->rounds_relative = n->best_relative;
     return spent;
 }
@@ -282,8 +276,7 @@ static bool newton_step(Newton *n) {
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             double before = n->merit;
             if (take(n, lengths[i])) {
-                bool lower = i == 0 && n->merit > GOOD_DROP * before &&
-                             n->eta * ETA_LOWER >= n->scaled.least_shift;
+                bool lower = i == 0 && n->merit > GOOD_DROP * before && n->eta * ETA_LOWER >= n->scaled.least_shift;
                 n->eta = lower ? n->eta * ETA_LOWER : n->eta;
                 return true;
             }
@@ -299,8 +292,7 @@ static void iterate_newton(Newton *n, double tolerance) {
     bool accepted = newton_step(n);
     n->refusals += !accepted;
     n->phase_steps++;
-    if (n->best_relative <= tolerance &&
-        (strict_relative(n, n->natural) <= STRICT || n->relative > 0.5 * before)) {
+    if (n->best_relative <= tolerance && (strict_relative(n, n->natural) <= STRICT || n->relative > 0.5 * before)) {
         n->settled = true;
         return;
     }
@@ -330,8 +322,7 @@ static void interior_died(Newton *n) {
 
 static void iterate_interior(Newton *n, double tolerance) {
     n->phase_steps++;
-    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 ||
-        n->phase_steps > INTERIOR_STEPS) {
+    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 || n->phase_steps > INTERIOR_STEPS) {
         interior_died(n);
         return;
     }
@@ -429,21 +420,10 @@ static void iterate_rest(Newton *n, double tolerance) {
 static KlStatus lay_out(Newton *n) {
     size_t dim = (size_t)n->scaled.dim;
     size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
-    double **vectors[] = {&n->x,
-                          &n->velocity,
-                          &n->natural,
-                          &n->trial,
-                          &n->trial_velocity,
-                          &n->trial_natural,
-                          &n->step,
-                          &n->right,
-                          &n->best,
-                          &n->best_velocity,
-                          &n->admm_velocity,
-                          &n->anchor,
-                          &n->inside,
-                          &n->inside_velocity,
-                          &n->inside_natural};
+    double **vectors[] = {
+        &n->x,      &n->velocity,        &n->natural,       &n->trial,         &n->trial_velocity, &n->trial_natural,
+        &n->step,   &n->right,           &n->best,          &n->best_velocity, &n->admm_velocity,  &n->anchor,
+        &n->inside, &n->inside_velocity, &n->inside_natural};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
         return KL_ERR_MEMORY;
@@ -468,8 +448,7 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
 
 static KlStatus begin(KlRun *run) {
     Newton *n = run->state;
-    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false,
-                           (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
+    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
     KL_TRY(lay_out(n));
     n->interior_started = n->interior_dead = n->proximal_tried = n->settled = false;
     n->admm_rounds = 0;
@@ -497,9 +476,7 @@ static void report(KlRun *run, Newton *n) {
     run->primal = residuals.primal;
     run->dual = residuals.dual;
     run->complementarity = residuals.complementarity;
-    run->penalty = n->phase == PHASE_ADMM       ? n->admm.penalty
-                   : n->phase == PHASE_INTERIOR ? n->interior.tau
-                                                : n->eta;
+    run->penalty = n->phase == PHASE_ADMM ? n->admm.penalty : n->phase == PHASE_INTERIOR ? n->interior.tau : n->eta;
     run->factorizations = n->scaled.factorizations;
 }
 

@@ -11,15 +11,15 @@ static const KlParam params[] = {
      KL_PARAM_CHOICE, 0.0, 0.0, 1.0, false, "printed|safe"},
 };
 
-static const KlSplittingKind kind = {
-    .local = kl_local_ccp, .step = kl_local_ccp_step, .de_saxce = true};
+static const KlSplittingKind kind = {.local = kl_local_ccp, .step = kl_local_ccp_step, .de_saxce = true};
 
 static KlStatus begin(KlRun *run) { return kl_splitting_begin(run, &kind, kl_param_int(run, STEP) == 1); }
 
 const KlMethod kl_method_pgs_ccp = {
     .info = {.id = "pgs-ccp",
              .title = "PGS-CCP",
-             .text = "Projected Gauss-Seidel on the cones: a gradient step and a Euclidean projection a contact, De Saxce corrected.",
+             .text = "Projected Gauss-Seidel on the cones: a gradient step and a Euclidean projection a contact, De "
+                     "Saxce corrected.",
              .source = "Sec. Projective Splitting Methods, Alg. CCP-Type Local Solver",
              .family = "splitting",
              .de_saxce = true,

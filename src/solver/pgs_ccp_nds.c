@@ -11,8 +11,7 @@ static const KlParam params[] = {
      KL_PARAM_CHOICE, 0.0, 0.0, 1.0, false, "printed|safe"},
 };
 
-static const KlSplittingKind kind = {
-    .local = kl_local_ccp, .step = kl_local_ccp_step, .ccp_residuals = true};
+static const KlSplittingKind kind = {.local = kl_local_ccp, .step = kl_local_ccp_step, .ccp_residuals = true};
 
 static KlStatus begin(KlRun *run) { return kl_splitting_begin(run, &kind, kl_param_int(run, STEP) == 1); }
 

@@ -8,8 +8,8 @@ enum { STEP = KL_SPLITTING_PARAM_COUNT };
 static const KlParam params[] = {
     KL_SPLITTING_PARAMS,
     {"step", "Tangential step", "",
-     "stable: 1/max(D_tt, D_oo). printed: 1/min(D_tt, D_oo), the paper's, which need not converge.",
-     KL_PARAM_CHOICE, 0.0, 0.0, 1.0, false, "stable|printed"},
+     "stable: 1/max(D_tt, D_oo). printed: 1/min(D_tt, D_oo), the paper's, which need not converge.", KL_PARAM_CHOICE,
+     0.0, 0.0, 1.0, false, "stable|printed"},
 };
 
 static const KlSplittingKind kind = {.local = kl_local_ncp, .step = kl_local_ncp_step};

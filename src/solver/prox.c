@@ -16,16 +16,15 @@ enum { RHO = KL_SPLITTING_PARAM_COUNT, RHO_MIN, RHO_MAX, INCREASE, DECREASE };
 
 static const KlParam params[] = {
     KL_SPLITTING_PARAMS,
-    {"rho", "Penalty", "", "rho^0, relative to the largest eigenvalue of each block.", KL_PARAM_REAL, 1.0,
-     0.51, 1000.0, true, NULL},
-    {"rho_min", "Smallest penalty", "", "Steps longer than 2 / lambda_max (rho = 0.5) cannot contract.",
-     KL_PARAM_REAL, 0.6, 0.51, 1000.0, true, NULL},
-    {"rho_max", "Largest penalty", "", "Bound on the growth of rho.", KL_PARAM_REAL, 64.0, 0.51,
-     1e6, true, NULL},
-    {"increase", "Increase", "", "Factor on rho after a sweep that raised the merit.", KL_PARAM_REAL, 1.5,
-     1.01, 10.0, false, NULL},
-    {"decrease", "Decrease", "", "Divisor of rho after a sweep that lowered the merit.", KL_PARAM_REAL, 1.05,
-     1.0, 10.0, false, NULL},
+    {"rho", "Penalty", "", "rho^0, relative to the largest eigenvalue of each block.", KL_PARAM_REAL, 1.0, 0.51, 1000.0,
+     true, NULL},
+    {"rho_min", "Smallest penalty", "", "Steps longer than 2 / lambda_max (rho = 0.5) cannot contract.", KL_PARAM_REAL,
+     0.6, 0.51, 1000.0, true, NULL},
+    {"rho_max", "Largest penalty", "", "Bound on the growth of rho.", KL_PARAM_REAL, 64.0, 0.51, 1e6, true, NULL},
+    {"increase", "Increase", "", "Factor on rho after a sweep that raised the merit.", KL_PARAM_REAL, 1.5, 1.01, 10.0,
+     false, NULL},
+    {"decrease", "Decrease", "", "Divisor of rho after a sweep that lowered the merit.", KL_PARAM_REAL, 1.05, 1.0, 10.0,
+     false, NULL},
 };
 
 static const KlSplittingKind kind = {.local = kl_local_ccp, .step = kl_local_ccp_step, .de_saxce = true};

@@ -11,7 +11,8 @@ static KlStatus begin(KlRun *run) { return kl_splitting_begin(run, &kind, false)
 const KlMethod kl_method_raisim = {
     .info = {.id = "raisim",
              .title = "RAISIM",
-             .text = "Gauss-Seidel with exact single-contact solutions; the slipping angle comes from a bisection search.",
+             .text =
+                 "Gauss-Seidel with exact single-contact solutions; the slipping angle comes from a bisection search.",
              .source = "Sec. Projective Splitting Methods, Alg. Nonlinear-Block Local Solver with BS",
              .family = "splitting",
              .de_saxce = false,

@@ -6,12 +6,13 @@
 
 enum { KL_PARAM_CORRECTION = KL_SPLITTING_PARAM_COUNT };
 
-#define KL_RAISIM_DS_PARAMS                                                                        \
-    KL_SPLITTING_PARAMS,                                                                           \
-    {"correction", "De Saxce correction", "",                                                      \
-     "exact: each contact satisfies Coulomb's law in every sweep. sweep: one update of s = "       \
-     "Gamma(v) a sweep, as printed; it can settle at points that are not Coulomb's.",              \
-     KL_PARAM_CHOICE, 0.0, 0.0, 1.0, false, "exact|sweep"}
+#define KL_RAISIM_DS_PARAMS                                                                         \
+    KL_SPLITTING_PARAMS, {                                                                          \
+        "correction", "De Saxce correction", "",                                                    \
+            "exact: each contact satisfies Coulomb's law in every sweep. sweep: one update of s = " \
+            "Gamma(v) a sweep, as printed; it can settle at points that are not Coulomb's.",        \
+            KL_PARAM_CHOICE, 0.0, 0.0, 1.0, false, "exact|sweep"                                    \
+    }
 
 KlStatus kl_raisim_ds_begin(KlRun *run);
 

@@ -14,9 +14,8 @@ static double larger(double a, double b) { return a > b ? a : b; }
 void kl_scaled_release(KlScaled *s) {
     kl_block_lu_destroy(s->lu);
     kl_body_system_release(&s->body_system);
-    void *buffers[] = {s->vectors.at,       s->block_laws.at, s->pattern.at,
-                       s->offsets.at,       s->rows.at,       s->delassus_values.at,
-                       s->system_values.at, s->work.at,       s->flags.at};
+    void *buffers[] = {s->vectors.at,         s->block_laws.at,    s->pattern.at, s->offsets.at, s->rows.at,
+                       s->delassus_values.at, s->system_values.at, s->work.at,    s->flags.at};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         kl_free(buffers[i]);
     }
@@ -54,30 +53,27 @@ typedef struct Neighbours {
     const int32_t *block_of;      // explicit: block of each row
 } Neighbours;
 
-static void mark_neighbour(int32_t block, int32_t row, int32_t *mark, int32_t *columns,
-                           int32_t *count) {
+static void mark_neighbour(int32_t block, int32_t row, int32_t *mark, int32_t *columns, int32_t *count) {
     if (mark[block] != row) {
         mark[block] = row;
         columns[(*count)++] = block;
     }
 }
 
-static void find_neighbours(const KlProblem *p, const Neighbours *n, int32_t block, int32_t *mark,
-                            int32_t *columns, int32_t *count) {
+static void find_neighbours(const KlProblem *p, const Neighbours *n, int32_t block, int32_t *mark, int32_t *columns,
+                            int32_t *count) {
     *count = 0;
     mark_neighbour(block, block, mark, columns, count);
     if (kl_problem_has_bodies(p)) {
         for (int32_t side = 0; side < 2; side++) {
             int32_t body = p->block_body[2 * block + side];
-            for (int32_t e = body >= 0 ? n->start[body] : 0; body >= 0 && e < n->start[body + 1];
-                 e++) {
+            for (int32_t e = body >= 0 ? n->start[body] : 0; body >= 0 && e < n->start[body + 1]; e++) {
                 mark_neighbour(n->list[e], block, mark, columns, count);
             }
         }
         return;
     }
-    for (int32_t e = p->delassus_start[p->block_start[block]];
-         e < p->delassus_start[p->block_start[block + 1]]; e++) {
+    for (int32_t e = p->delassus_start[p->block_start[block]]; e < p->delassus_start[p->block_start[block + 1]]; e++) {
         mark_neighbour(n->block_of[p->delassus_index[e]], block, mark, columns, count);
     }
     for (int32_t e = n->start[block]; e < n->start[block + 1]; e++) {
@@ -86,8 +82,7 @@ static void find_neighbours(const KlProblem *p, const Neighbours *n, int32_t blo
 }
 
 // For each block column the block rows that hold it: D may be given with an unsymmetric pattern.
-static void mirror_entries(const KlProblem *p, const int32_t *block_of, int32_t *start,
-                           int32_t *list) {
+static void mirror_entries(const KlProblem *p, const int32_t *block_of, int32_t *start, int32_t *list) {
     memset(start, 0, ((size_t)p->block_count + 1) * sizeof *start);
     int32_t entries = p->delassus_start[p->dim];
     for (int32_t e = 0; e < entries; e++) {
@@ -151,8 +146,7 @@ static void find_transposes(KlBlockMatrix *m, int32_t *transpose, int32_t *next)
     for (int32_t b = 0; b < m->block_count; b++) {
         next[b] = m->row_start[b];
     }
-    for (int32_t b = 0; b < m->block_count;
-         b++) {  // rows ascend, so mirrored entries come in order
+    for (int32_t b = 0; b < m->block_count; b++) {  // rows ascend, so mirrored entries come in order
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
             transpose[e] = next[m->column[e]]++;
         }
@@ -178,8 +172,7 @@ static KlStatus make_pattern(KlScaled *s) {
     if (!KL_ROOM(s->pattern, blocks + 1 + 2 * entries) || !KL_ROOM(s->offsets, entries)) {
         return KL_ERR_MEMORY;
     }
-    int32_t *row_start = s->pattern.at, *column = row_start + blocks + 1,
-            *transpose = column + entries;
+    int32_t *row_start = s->pattern.at, *column = row_start + blocks + 1, *transpose = column + entries;
     size_t used = 0;
     int32_t e = 0;
     for (int32_t b = 0; b < p->block_count; b++) {
@@ -195,9 +188,8 @@ static KlStatus make_pattern(KlScaled *s) {
     if (!KL_ROOM(s->delassus_values, used) || !KL_ROOM(s->system_values, used)) {
         return KL_ERR_MEMORY;
     }
-    s->delassus =
-        (KlBlockMatrix){p->block_count, p->block_start,       row_start, column, transpose,
-                        s->offsets.at,  s->delassus_values.at};
+    s->delassus = (KlBlockMatrix){p->block_count, p->block_start,       row_start, column, transpose,
+                                  s->offsets.at,  s->delassus_values.at};
     find_transposes(&s->delassus, transpose, columns);
     s->system = s->delassus;
     s->system.values = s->system_values.at;
@@ -231,9 +223,8 @@ static bool scale_rows(KlScaled *s) {
                 const double *turn = scaled + 6 * side + 3;
                 for (int32_t k = 0; k < 3; k++) {
                     divided[6 * side + k] = p->inverse_mass[body] * scaled[6 * side + k];
-                    divided[6 * side + 3 + k] = inverse[3 * k] * turn[0] +
-                                                inverse[3 * k + 1] * turn[1] +
-                                                inverse[3 * k + 2] * turn[2];
+                    divided[6 * side + 3 + k] =
+                        inverse[3 * k] * turn[0] + inverse[3 * k + 1] * turn[1] + inverse[3 * k + 2] * turn[2];
                 }
             }
         }
@@ -242,8 +233,7 @@ static bool scale_rows(KlScaled *s) {
 }
 
 static double dot6(const double a[6], const double b[6]) {
-    return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) +
-           (a[4] * b[4] + a[5] * b[5]);
+    return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) + (a[4] * b[4] + a[5] * b[5]);
 }
 
 static void fill_from_bodies(KlScaled *s) {
@@ -274,8 +264,7 @@ static void fill_from_entries(KlScaled *s, int32_t *entry_of) {
     const KlBlockMatrix *m = &s->delassus;
     for (int32_t b = 0; b < p->block_count; b++) {
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            for (int32_t row = p->block_start[m->column[e]]; row < p->block_start[m->column[e] + 1];
-                 row++) {
+            for (int32_t row = p->block_start[m->column[e]]; row < p->block_start[m->column[e] + 1]; row++) {
                 entry_of[row] = e;
             }
         }
@@ -284,8 +273,7 @@ static void fill_from_entries(KlScaled *s, int32_t *entry_of) {
             for (int32_t k = p->delassus_start[row]; k < p->delassus_start[row + 1]; k++) {
                 int32_t j = p->delassus_index[k], e = entry_of[j], c = m->column[e];
                 size_t columns = (size_t)kl_block_rows(p, c);
-                m->values[m->offset[e] + (size_t)(row - first) * columns +
-                          (size_t)(j - p->block_start[c])] +=
+                m->values[m->offset[e] + (size_t)(row - first) * columns + (size_t)(j - p->block_start[c])] +=
                     s->scale[row] * p->delassus_value[k] * s->scale[j];
             }
         }
@@ -306,8 +294,7 @@ static bool finish_values(KlScaled *s) {
             for (int32_t i = 0; i < rows && m->column[e] >= b; i++) {
                 for (int32_t j = 0; j < columns; j++) {
                     double gap = fabs(here[i * columns + j] - there[j * rows + i]);
-                    symmetric =
-                        symmetric && gap <= 1e-13;  // of the unit diagonal: a few hundred roundings
+                    symmetric = symmetric && gap <= 1e-13;  // of the unit diagonal: a few hundred roundings
                 }
             }
             for (int32_t i = 0; i < rows && m->column[e] == b; i++) {
@@ -324,8 +311,7 @@ static bool finish_values(KlScaled *s) {
 static bool lay_out(KlScaled *s) {
     size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
     // One more than needed: an offset into no array at all would be undefined.
-    if (!KL_ROOM(s->vectors, 8 * dim + 1) ||
-        !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
+    if (!KL_ROOM(s->vectors, 8 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
         !KL_ROOM(s->flags, contacts + 1)) {
         return false;
     }
@@ -355,8 +341,7 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
     s->dim = capacity->dim;
     s->limits = capacity->size.limit_count;
     s->contacts = capacity->size.contact_count;
-    if (!lay_out(s) ||
-        !KL_ROOM(s->work, 5 * blocks + bodies + dim + (size_t)capacity->size.nonzeros + 2) ||
+    if (!lay_out(s) || !KL_ROOM(s->work, 5 * blocks + bodies + dim + (size_t)capacity->size.nonzeros + 2) ||
         (bodies > 0 && !KL_ROOM(s->rows, 24 * dim))) {
         return KL_ERR_MEMORY;
     }
@@ -368,8 +353,7 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
     }
     bool ok = KL_ROOM(s->pattern, blocks + 1 + 2 * entries) && KL_ROOM(s->offsets, entries) &&
               KL_ROOM(s->delassus_values, dim * dim) && KL_ROOM(s->system_values, dim * dim);
-    return ok ? kl_block_lu_reserve(s->lu, capacity->dim, capacity->block_count, entries)
-              : KL_ERR_MEMORY;
+    return ok ? kl_block_lu_reserve(s->lu, capacity->dim, capacity->block_count, entries) : KL_ERR_MEMORY;
 }
 
 static void choose_scale(KlScaled *s) {
@@ -398,8 +382,7 @@ static bool bodies_pay(const KlProblem *p) {
     return p->dim > LEAST_ROWS && p->dim > 8 * p->body_count;
 }
 
-KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky,
-                         KlFactorization where) {
+KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where) {
     if (s->lu == NULL) {
         KL_TRY(kl_block_lu_create(&s->lu));
     }
@@ -418,8 +401,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky,
     if (has_bodies && !scale_rows(s)) {
         return KL_ERR_MEMORY;
     }
-    s->bodies = has_bodies &&
-                (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
+    s->bodies = has_bodies && (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
     s->least_shift = s->bodies ? 1e-10 : 1e-13;  // rounding over the shift is what a solution loses
     if (s->bodies) {
         s->symmetric = true;
@@ -432,8 +414,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky,
         fill_from_entries(s, s->work.at);
     }
     s->symmetric = finish_values(s);
-    return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric,
-                               where == KL_FACTOR_DENSE);
+    return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric, where == KL_FACTOR_DENSE);
 }
 
 // ---- products ----------------------------------------------------------------------------------
@@ -450,8 +431,7 @@ void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda) {
     }
 }
 
-static void multiply_block(const double *a, int32_t rows, int32_t columns, const double *x,
-                           double *y) {
+static void multiply_block(const double *a, int32_t rows, int32_t columns, const double *x, double *y) {
     if (rows == 3 && columns == 3) {
         y[0] += a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
         y[1] += a[3] * x[0] + a[4] * x[1] + a[5] * x[2];
@@ -475,8 +455,7 @@ static void multiply_blocks(const KlBlockMatrix *m, const double *x, double *pro
         memset(y, 0, (size_t)rows * sizeof *y);
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
             int32_t c = m->column[e];
-            multiply_block(m->values + m->offset[e], rows, start[c + 1] - start[c], x + start[c],
-                           y);
+            multiply_block(m->values + m->offset[e], rows, start[c + 1] - start[c], x + start[c], y);
         }
     }
 }
@@ -513,8 +492,7 @@ void kl_scaled_project(const KlScaled *s, double *x) {
     }
 }
 
-double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity,
-                         double *natural) {
+double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural) {
     double sum = 0.0;
     for (int32_t i = 0; i < s->dim; i++) {
         natural[i] = x[i] - velocity[i];
@@ -548,15 +526,14 @@ static void take_block(const double *take, const double *from, int32_t columns,
                        double *to) {  // 3 x columns
     for (int32_t i = 0; i < 3; i++, take += 3) {
         for (int32_t j = 0; j < columns; j++) {
-            *to++ =
-                take[0] * from[j] + take[1] * from[columns + j] + take[2] * from[2 * columns + j];
+            *to++ = take[0] * from[j] + take[1] * from[columns + j] + take[2] * from[2 * columns + j];
         }
     }
 }
 
 static bool is_identity(const double a[9]) {
-    return a[0] == 1.0 && a[4] == 1.0 && a[8] == 1.0 && a[1] == 0.0 && a[2] == 0.0 && a[3] == 0.0 &&
-           a[5] == 0.0 && a[6] == 0.0 && a[7] == 0.0;
+    return a[0] == 1.0 && a[4] == 1.0 && a[8] == 1.0 && a[1] == 0.0 && a[2] == 0.0 && a[3] == 0.0 && a[5] == 0.0 &&
+           a[6] == 0.0 && a[7] == 0.0;
 }
 
 static size_t row_values(const KlBlockMatrix *m, int32_t b,
@@ -616,8 +593,8 @@ static void form_system(KlScaled *s) {
         }
         int32_t limit = b - p->joint_count;
         double take = kind == KL_BLOCK_LIMIT ? s->laws.limit_take[limit] : 1.0;
-        const double *add = kind == KL_BLOCK_LIMIT ? &s->laws.limit_add[limit]
-                                                   : s->laws.joint_shift + p->block_start[b];
+        const double *add =
+            kind == KL_BLOCK_LIMIT ? &s->laws.limit_add[limit] : s->laws.joint_shift + p->block_start[b];
         size_t first, count = row_values(m, b, &first);
         for (size_t i = 0; i < count; i++) {
             m->values[first + i] = take * s->delassus.values[first + i];
@@ -650,14 +627,12 @@ static void apply_system(KlScaled *s, const double *x, double *product) {
         product[row] = laws->limit_take[k] * product[row] + laws->limit_add[k] * x[row];
     }
     for (int32_t k = 0; k < s->contacts; k++) {
-        const double *t = laws->contact_take + 9 * (size_t)k,
-                     *a = laws->contact_add + 9 * (size_t)k;
+        const double *t = laws->contact_take + 9 * (size_t)k, *a = laws->contact_add + 9 * (size_t)k;
         double *y = product + s->first_contact + 3 * k;
         const double *z = x + s->first_contact + 3 * k;
         double v[3] = {y[0], y[1], y[2]};
         for (int32_t i = 0; i < 3; i++, t += 3, a += 3) {
-            y[i] = (t[0] * v[0] + t[1] * v[1] + t[2] * v[2]) +
-                   (a[0] * z[0] + a[1] * z[1] + a[2] * z[2]);
+            y[i] = (t[0] * v[0] + t[1] * v[1] + t[2] * v[2]) + (a[0] * z[0] + a[1] * z[1] + a[2] * z[2]);
         }
     }
 }

@@ -81,8 +81,7 @@ typedef struct KlScaled {
 } KlScaled;
 
 // Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
-KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky,
-                         KlFactorization where);
+KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where);
 // Room for problems up to this capacity. Up to KL_SCALED_DENSE rows whatever couples with whatever;
 // above, the blocks of D and its factor take their room when the first problem comes.
 enum { KL_SCALED_DENSE = 400 };
@@ -100,8 +99,7 @@ void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity);  // D x
 void kl_scaled_project(const KlScaled *s, double *x);                     // P_K in place
 
 // natural = x - P_K(x - v_hat) (dim); returns its L2 norm. Velocity belongs to x.
-double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity,
-                         double *natural);
+double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural);
 // r_nat_rel of lambda(x) from the scaled natural map.
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural);
 

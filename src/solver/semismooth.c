@@ -6,9 +6,7 @@
 #include "cone/cone.h"
 #include "dual/desaxce.h"
 
-static double dot3(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+static double dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static void set_diagonal(double block[9], double value) {
     memset(block, 0, 9 * sizeof *block);
@@ -29,24 +27,21 @@ static void natural_argument(double friction, const double x[3], const double v[
 }
 
 static KlContactState contact_state(double friction, const double y[3]) {
-    static const KlContactState states[] = {[KL_CONE_INSIDE] = KL_STATE_STICK,
-                                            [KL_CONE_SURFACE] = KL_STATE_SLIP,
-                                            [KL_CONE_POLAR] = KL_STATE_OPEN};
+    static const KlContactState states[] = {
+        [KL_CONE_INSIDE] = KL_STATE_STICK, [KL_CONE_SURFACE] = KL_STATE_SLIP, [KL_CONE_POLAR] = KL_STATE_OPEN};
     return states[kl_coulomb_region(friction, y)];
 }
 
-static void slip(double friction, const double x[3], const double v[3], const double y[3],
-                 double eta, double take[9], double add[9], double right[3]) {
+static void slip(double friction, const double x[3], const double v[3], const double y[3], double eta, double take[9],
+                 double add[9], double right[3]) {
     double tangent = sqrt(y[0] * y[0] + y[1] * y[1]);
     double along[2] = {tangent > 0.0 ? y[0] / tangent : 1.0, tangent > 0.0 ? y[1] / tangent : 0.0};
-    double length = sqrt(1.0 + friction * friction),
-           height = (friction * tangent + y[2]) / (1.0 + friction * friction);
+    double length = sqrt(1.0 + friction * friction), height = (friction * tangent + y[2]) / (1.0 + friction * friction);
     double w[3] = {friction * along[0] / length, friction * along[1] / length, 1.0 / length};
     double across[3] = {-along[1], along[0], 0.0};
     double normal[3] = {along[0] / length, along[1] / length, -friction / length};
     double kappa = tangent > 0.0 ? friction * height / tangent : 0.0;
-    double f[3] = {x[0] - height * friction * along[0], x[1] - height * friction * along[1],
-                   x[2] - height};
+    double f[3] = {x[0] - height * friction * along[0], x[1] - height * friction * along[1], x[2] - height};
     double speed = sqrt(v[0] * v[0] + v[1] * v[1]);
     double ray[3] = {w[0], w[1], w[2]};  // w G: G adds mu v_t/|v_t| to the normal row
     if (speed > 0.0) {
@@ -64,8 +59,8 @@ static void slip(double friction, const double x[3], const double v[3], const do
     right[2] = -dot3(across, f);
 }
 
-static void linearize_contact(KlScaled *s, int32_t k, const double *x, const double *velocity,
-                              double eta, double *right, uint8_t *state) {
+static void linearize_contact(KlScaled *s, int32_t k, const double *x, const double *velocity, double eta,
+                              double *right, uint8_t *state) {
     int32_t row = s->first_contact + 3 * k;
     double friction = s->problem->friction[k], y[3];
     double *take = s->laws.contact_take + 9 * (size_t)k, *add = s->laws.contact_add + 9 * (size_t)k;
@@ -83,8 +78,8 @@ static void linearize_contact(KlScaled *s, int32_t k, const double *x, const dou
     }
 }
 
-void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocity, double eta,
-                             double *right, uint8_t *state) {
+void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocity, double eta, double *right,
+                             uint8_t *state) {
     s->laws.inverse_given = false;
     for (int32_t i = 0; i < s->first_limit; i++) {
         s->laws.joint_shift[i] = eta;
@@ -103,8 +98,7 @@ void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocit
     }
 }
 
-int32_t kl_semismooth_states(const KlScaled *s, const double *x, const double *velocity,
-                             uint8_t *state) {
+int32_t kl_semismooth_states(const KlScaled *s, const double *x, const double *velocity, uint8_t *state) {
     int32_t changed = 0;
     for (int32_t k = 0; k < s->limits + s->contacts; k++) {
         uint8_t now;

@@ -19,10 +19,9 @@ typedef enum KlContactState { KL_STATE_OPEN = 0, KL_STATE_STICK, KL_STATE_SLIP }
 
 // Fills s->laws and right (dim) at x with velocity D x + v_f; state (limits + contacts) tells the
 // branches.
-void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocity, double eta,
-                             double *right, uint8_t *state);
-// The branches alone; returns how many differ from those in `state`, which it updates.
-int32_t kl_semismooth_states(const KlScaled *s, const double *x, const double *velocity,
+void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocity, double eta, double *right,
                              uint8_t *state);
+// The branches alone; returns how many differ from those in `state`, which it updates.
+int32_t kl_semismooth_states(const KlScaled *s, const double *x, const double *velocity, uint8_t *state);
 
 #endif

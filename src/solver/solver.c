@@ -26,7 +26,7 @@
 
 static const double DIVERGED_GROWTH = 1e12;                // far beyond any transient seen
 static const double STAGNATED_MOTION = 4.0 * DBL_EPSILON;  // a few roundings of one iteration
-enum { STAGNATED_WINDOW = 200 };  // longer than the transients of rho adaptation
+enum { STAGNATED_WINDOW = 200 };                           // longer than the transients of rho adaptation
 
 #define DECLARE(name) extern const KlMethod kl_method_##name;
 KL_SOLVER_LIST(DECLARE)
@@ -160,15 +160,13 @@ KlStatus kl_solver_set(KlSolver *solver, const char *param, double value) {
     }
     const KlParam *p = &solver->method->info.params[i];
     if (!(value >= p->min && value <= p->max)) {
-        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be in [%g, %g] (got %g)",
-                       solver->method->info.id, param, p->min, p->max, value);
+        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be in [%g, %g] (got %g)", solver->method->info.id, param, p->min,
+                       p->max, value);
     }
     if (p->kind != KL_PARAM_REAL && value != floor(value)) {
-        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be a whole number (got %g)",
-                       solver->method->info.id, param, value);
+        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be a whole number (got %g)", solver->method->info.id, param, value);
     }
-    bool shapes_memory =
-        i >= KL_COMMON_PARAM_COUNT && (p->kind == KL_PARAM_BOOL || p->kind == KL_PARAM_CHOICE);
+    bool shapes_memory = i >= KL_COMMON_PARAM_COUNT && (p->kind == KL_PARAM_BOOL || p->kind == KL_PARAM_CHOICE);
     if (shapes_memory && solver->param[i] != value) {
         solver->laid_out = false;
     }
@@ -202,14 +200,13 @@ KlStatus kl_solver_set_text(KlSolver *solver, const char *param, const char *val
         if (choice >= 0) {
             return kl_solver_set(solver, param, choice);
         }
-        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be one of %s (got '%s')",
-                       solver->method->info.id, param, choices, value);
+        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be one of %s (got '%s')", solver->method->info.id, param, choices,
+                       value);
     }
     char *end = NULL;
     double number = strtod(value, &end);
     if (end == value || *end != '\0') {
-        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be a number (got '%s')",
-                       solver->method->info.id, param, value);
+        return kl_fail(KL_ERR_ARGUMENT, "%s.%s must be a number (got '%s')", solver->method->info.id, param, value);
     }
     return kl_solver_set(solver, param, number);
 }
@@ -228,12 +225,10 @@ KlStatus kl_solver_preset(KlSolver *solver, const char *preset) {
         if (strcmp(presets[i].id, preset) == 0) {
             KL_TRY(kl_solver_set(solver, "max_iterations", presets[i].max_iterations));
             double own = solver->method->info.params[find_param(solver, "tolerance")].initial;
-            return kl_solver_set(solver, "tolerance",
-                                 presets[i].tolerance > 0.0 ? presets[i].tolerance : own);
+            return kl_solver_set(solver, "tolerance", presets[i].tolerance > 0.0 ? presets[i].tolerance : own);
         }
     }
-    return kl_fail(KL_ERR_NOT_FOUND, "no preset '%s'; known: high-precision, high-throughput",
-                   preset);
+    return kl_fail(KL_ERR_NOT_FOUND, "no preset '%s'; known: high-precision, high-throughput", preset);
 }
 
 void kl_solver_trace_natural(KlSolver *solver, bool on) { solver->trace_natural = on; }
@@ -289,12 +284,9 @@ static void cover(const KlCapacity *from, KlCapacity *to) {
 #undef GROW
 
 static bool covers(const KlCapacity *has, const KlCapacity *wanted) {
-    return has->size.joint_rows >= wanted->size.joint_rows &&
-           has->size.joint_count >= wanted->size.joint_count &&
-           has->size.limit_count >= wanted->size.limit_count &&
-           has->size.contact_count >= wanted->size.contact_count &&
-           has->size.body_count >= wanted->size.body_count &&
-           has->size.nonzeros >= wanted->size.nonzeros &&
+    return has->size.joint_rows >= wanted->size.joint_rows && has->size.joint_count >= wanted->size.joint_count &&
+           has->size.limit_count >= wanted->size.limit_count && has->size.contact_count >= wanted->size.contact_count &&
+           has->size.body_count >= wanted->size.body_count && has->size.nonzeros >= wanted->size.nonzeros &&
            has->joint_squares >= wanted->joint_squares;
 }
 
@@ -324,11 +316,10 @@ static KlStatus reserve(KlSolver *s, const KlCapacity *wanted) {
     lay_out(s, &arena);
     KlStatus status = kl_arena_check(&arena);
     if (status != KL_OK && s->capacity.dim > KL_DENSE_DIM_MAX) {
-        status = kl_fail(
-            KL_ERR_MEMORY,
-            "%s: no room for %d rows; solvers with dense matrices take up to %d, newton-ncp and "
-            "admm-ncp-plus more",
-            s->method->info.id, (int)s->capacity.dim, (int)KL_DENSE_DIM_MAX);
+        status = kl_fail(KL_ERR_MEMORY,
+                         "%s: no room for %d rows; solvers with dense matrices take up to %d, newton-ncp and "
+                         "admm-ncp-plus more",
+                         s->method->info.id, (int)s->capacity.dim, (int)KL_DENSE_DIM_MAX);
     }
     if (status == KL_OK) {
         kl_warm_copy(&s->memory, &memory);
@@ -345,8 +336,8 @@ static KlStatus reserve(KlSolver *s, const KlCapacity *wanted) {
 }
 
 KlStatus kl_solver_reserve(KlSolver *solver, const KlProblemSize *size) {
-    if (size->joint_rows < 0 || size->joint_count < 0 || size->limit_count < 0 ||
-        size->contact_count < 0 || size->body_count < 0 || size->nonzeros < 0) {
+    if (size->joint_rows < 0 || size->joint_count < 0 || size->limit_count < 0 || size->contact_count < 0 ||
+        size->body_count < 0 || size->nonzeros < 0) {
         return kl_fail(KL_ERR_ARGUMENT, "kl_solver_reserve: counts must be >= 0");
     }
     KlCapacity wanted = capacity_of_size(size);
@@ -374,8 +365,7 @@ bool kl_converged_residuals(const KlRun *run) {
 }
 
 static bool converged(const KlSolver *s) {
-    return s->method->converged != NULL ? s->method->converged(&s->run)
-                                        : kl_converged_residuals(&s->run);
+    return s->method->converged != NULL ? s->method->converged(&s->run) : kl_converged_residuals(&s->run);
 }
 
 // |lambda - previous| <= STAGNATED_MOTION |lambda|; also tells whether lambda is finite.
@@ -392,8 +382,7 @@ static bool rests(const double *lambda, const double *previous, int32_t dim, boo
 
 static bool diverged(KlSolver *s, bool finite_lambda) {
     double size = max2(s->run.primal, s->run.dual);
-    bool finite = finite_lambda && isfinite(s->run.primal) && isfinite(s->run.dual) &&
-                  isfinite(s->run.complementarity);
+    bool finite = finite_lambda && isfinite(s->run.primal) && isfinite(s->run.dual) && isfinite(s->run.complementarity);
     if (s->run.broken || !finite) {
         return true;
     }
@@ -479,8 +468,7 @@ static KlStatus start(KlSolver *s, const KlProblem *problem) {
     memcpy(s->frozen, s->param, (size_t)s->method->info.param_count * sizeof *s->param);
     KlWarmStart mode = (KlWarmStart)(int32_t)s->frozen[KL_PARAM_WARM_START];
     kl_warm_start(&s->memory, mode, problem, s->scratch, s->lambda);
-    s->run =
-        (KlRun){.problem = problem, .param = s->frozen, .state = s->state, .lambda = s->lambda};
+    s->run = (KlRun){.problem = problem, .param = s->frozen, .state = s->state, .lambda = s->lambda};
     if (problem->dim == 0) {
         stop(s, KL_OUTCOME_CONVERGED);
         return KL_OK;
@@ -549,8 +537,7 @@ KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
     return KL_OK;
 }
 
-KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *trace,
-                         KlSolution *solution) {
+KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution) {
     KL_TRY(kl_solver_begin(solver, problem, trace));
     bool done = false;
     KL_TRY(kl_solver_advance(solver, INT32_MAX, &done));

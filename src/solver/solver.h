@@ -16,17 +16,33 @@
 // The rows that open every solver's parameter table, and their places.
 enum { KL_PARAM_MAX_ITERATIONS = 0, KL_PARAM_TOLERANCE, KL_PARAM_WARM_START, KL_COMMON_PARAM_COUNT };
 
-#define KL_COMMON_PARAMS                                                                           \
-    {"max_iterations", "Iteration limit", "",                                                      \
-     "Iterations after which the solve ends with the outcome max-iterations (N_max).",             \
-     KL_PARAM_INT, 10000.0, 1.0, 1e7, true, NULL},                                                 \
-    {"tolerance", "Tolerance", "",                                                                 \
-     "The solve ends when each stopping residual is below this (epsilon). 0 never stops early.",   \
-     KL_PARAM_REAL, 1e-12, 0.0, 1.0, true, NULL},                                                  \
-    {"warm_start", "Warm start", "",                                                               \
-     "First guess: zero, the last solution of the same constraints, or that scaled by the best "   \
-     "multiple for the new problem.",                                                              \
-     KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"}
+#define KL_COMMON_PARAMS                                                                                \
+    {"max_iterations",                                                                                  \
+     "Iteration limit",                                                                                 \
+     "",                                                                                                \
+     "Iterations after which the solve ends with the outcome max-iterations (N_max).",                  \
+     KL_PARAM_INT,                                                                                      \
+     10000.0,                                                                                           \
+     1.0,                                                                                               \
+     1e7,                                                                                               \
+     true,                                                                                              \
+     NULL},                                                                                             \
+        {"tolerance",                                                                                   \
+         "Tolerance",                                                                                   \
+         "",                                                                                            \
+         "The solve ends when each stopping residual is below this (epsilon). 0 never stops early.",    \
+         KL_PARAM_REAL,                                                                                 \
+         1e-12,                                                                                         \
+         0.0,                                                                                           \
+         1.0,                                                                                           \
+         true,                                                                                          \
+         NULL},                                                                                         \
+    {                                                                                                   \
+        "warm_start", "Warm start", "",                                                                 \
+            "First guess: zero, the last solution of the same constraints, or that scaled by the best " \
+            "multiple for the new problem.",                                                            \
+            KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"                    \
+    }
 
 #define KL_PARAM_TABLE(table) .params = (table), .param_count = (int32_t)(sizeof(table) / sizeof((table)[0]))
 
@@ -39,15 +55,15 @@ typedef struct KlCapacity {
 
 // One solve as the method sees it.
 typedef struct KlRun {
-    const KlProblem *problem;  // unchanged from begin to finish
-    const double *param;       // the method's table, values frozen at begin
-    void *state;               // the method's own, state_size bytes
-    double *lambda;            // (dim) begin: the first guess, in K; iterate: the new iterate
+    const KlProblem *problem;              // unchanged from begin to finish
+    const double *param;                   // the method's table, values frozen at begin
+    void *state;                           // the method's own, state_size bytes
+    double *lambda;                        // (dim) begin: the first guess, in K; iterate: the new iterate
     double primal, dual, complementarity;  // stopping residuals of the iterate, set by iterate
-    double penalty;            // rho or omega of this iteration, set by iterate
-    int32_t iteration;         // 1, 2, ... during iterate; 0 during begin
-    int32_t factorizations;    // counted up by the method
-    bool broken;               // set by the method when it cannot go on (a factorization fails)
+    double penalty;                        // rho or omega of this iteration, set by iterate
+    int32_t iteration;                     // 1, 2, ... during iterate; 0 during begin
+    int32_t factorizations;                // counted up by the method
+    bool broken;                           // set by the method when it cannot go on (a factorization fails)
 } KlRun;
 
 typedef struct KlMethod {
@@ -57,11 +73,11 @@ typedef struct KlMethod {
     // a failure. Called anew, on zeroed state, when the capacity grows or one of the method's own
     // choices or switches changes (numbers must not change the layout).
     void (*reserve)(void *state, const KlCapacity *capacity, const double *param, KlArena *arena);
-    KlStatus (*begin)(KlRun *run);   // sets up D, factors; no allocation
+    KlStatus (*begin)(KlRun *run);  // sets up D, factors; no allocation
     // Frees what `state` owns outside the arena (growing factors); called before the state is zeroed or
     // dies. NULL when there is nothing.
     void (*release)(void *state);
-    void (*iterate)(KlRun *run);     // one iteration
+    void (*iterate)(KlRun *run);          // one iteration
     bool (*converged)(const KlRun *run);  // NULL: the three residuals below the tolerance
 } KlMethod;
 

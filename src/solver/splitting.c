@@ -139,8 +139,8 @@ static double dot(const double *a, const double *b, int32_t count) {
     return (s0 + s1) + (s2 + s3);
 }
 
-static void dense_rows(const KlSplitting *s, const KlProblem *p, int32_t first, int32_t rows,
-                       const double *lambda, double *velocity) {
+static void dense_rows(const KlSplitting *s, const KlProblem *p, int32_t first, int32_t rows, const double *lambda,
+                       double *velocity) {
     for (int32_t i = 0; i < rows; i++) {
         const double *row = s->delassus + (size_t)(first + i) * (size_t)p->dim;
         velocity[i] = p->free_velocity[first + i] + dot(row, lambda, p->dim);
@@ -157,12 +157,10 @@ static void block_velocity(const KlSplitting *s, const KlProblem *p, int32_t blo
 }
 
 // Each turns v of the block into the change of its reaction; lambda is the reaction before.
-typedef void (*BlockChange)(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda,
-                            double *v);
+typedef void (*BlockChange)(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda, double *v);
 
 // lambda_j0 = -D_jj^-1 v_f_bar = lambda - D_jj^-1 v
-static void joint_change(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda,
-                         double *v) {
+static void joint_change(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda, double *v) {
     (void)lambda;
     int32_t rows = kl_block_rows(p, block);
     solve_ldlt(rows, s->joint_factor + s->joint_start[block], v);
@@ -171,14 +169,12 @@ static void joint_change(const KlSplitting *s, const KlProblem *p, int32_t block
     }
 }
 
-static void limit_change(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda,
-                         double *v) {
+static void limit_change(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda, double *v) {
     double fresh = lambda[0] - v[0] / s->limit_diagonal[block - p->joint_count];
     v[0] = s->omega * ((fresh > 0.0 ? fresh : 0.0) - lambda[0]);
 }
 
-static void contact_change(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda,
-                           double *v) {
+static void contact_change(const KlSplitting *s, const KlProblem *p, int32_t block, const double *lambda, double *v) {
     KlLocalProblem *local = &s->local[kl_block_contact(p, block)];
     double own[3], fresh[3];
     kl_mat3_mul_vec(local->delassus, lambda, own);

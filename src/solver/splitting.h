@@ -22,52 +22,89 @@ enum {
 typedef enum KlSweep { KL_SWEEP_DELASSUS = 0, KL_SWEEP_BODY_SPACE, KL_SWEEP_AUTO } KlSweep;
 typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER_RANDOM } KlOrder;
 
-#define KL_SPLITTING_PARAMS                                                                        \
-    KL_COMMON_PARAMS,                                                                              \
-    {"omega", "Relaxation factor", "",                                                             \
-     "omega^0: each block moves by this share of its local solution. 1 is Gauss-Seidel.",          \
-     KL_PARAM_REAL, 1.0, 0.01, 2.0, false, NULL},                                                  \
-    {"omega_min", "Smallest relaxation", "",                                                       \
-     "Decay stops here: omega <- max(omega_min, gamma omega) after each iteration.",               \
-     KL_PARAM_REAL, 0.1, 0.01, 2.0, false, NULL},                                                  \
-    {"gamma", "Relaxation decay", "",                                                              \
-     "Factor on omega after each iteration; 1 keeps it.",                                          \
-     KL_PARAM_REAL, 1.0, 0.5, 1.0, false, NULL},                                                   \
-    {"sweep", "Sweep", "",                                                                         \
-     "delassus: rows of the dense D, O(n_d^2) a sweep, as in the paper. body-space: through "      \
-     "u = M^-1 J^T lambda, O(n_d) a sweep; rows of the sparse D when the problem has no bodies. "  \
-     "auto: the cheaper one.",                                                                     \
-     KL_PARAM_CHOICE, KL_SWEEP_DELASSUS, 0.0, 2.0, false, "delassus|body-space|auto"},             \
-    {"order", "Order", "",                                                                         \
-     "forward: joints, limits, contacts. forward-backward: every other iteration in reverse. "     \
-     "random: all blocks shuffled anew each iteration.",                                           \
-     KL_PARAM_CHOICE, KL_ORDER_FORWARD, 0.0, 2.0, false, "forward|forward-backward|random"},       \
-    {"seed", "Seed", "", "Start of the random order; the same seed gives the same bits.",          \
-     KL_PARAM_INT, 1.0, 0.0, 1e9, false, NULL}
+#define KL_SPLITTING_PARAMS                                                                                          \
+    KL_COMMON_PARAMS,                                                                                                \
+        {"omega",                                                                                                    \
+         "Relaxation factor",                                                                                        \
+         "",                                                                                                         \
+         "omega^0: each block moves by this share of its local solution. 1 is Gauss-Seidel.",                        \
+         KL_PARAM_REAL,                                                                                              \
+         1.0,                                                                                                        \
+         0.01,                                                                                                       \
+         2.0,                                                                                                        \
+         false,                                                                                                      \
+         NULL},                                                                                                      \
+        {"omega_min",                                                                                                \
+         "Smallest relaxation",                                                                                      \
+         "",                                                                                                         \
+         "Decay stops here: omega <- max(omega_min, gamma omega) after each iteration.",                             \
+         KL_PARAM_REAL,                                                                                              \
+         0.1,                                                                                                        \
+         0.01,                                                                                                       \
+         2.0,                                                                                                        \
+         false,                                                                                                      \
+         NULL},                                                                                                      \
+        {"gamma",                                                                                                    \
+         "Relaxation decay",                                                                                         \
+         "",                                                                                                         \
+         "Factor on omega after each iteration; 1 keeps it.",                                                        \
+         KL_PARAM_REAL,                                                                                              \
+         1.0,                                                                                                        \
+         0.5,                                                                                                        \
+         1.0,                                                                                                        \
+         false,                                                                                                      \
+         NULL},                                                                                                      \
+        {"sweep",                                                                                                    \
+         "Sweep",                                                                                                    \
+         "",                                                                                                         \
+         "delassus: rows of the dense D, O(n_d^2) a sweep, as in the paper. body-space: through "                    \
+         "u = M^-1 J^T lambda, O(n_d) a sweep; rows of the sparse D when the problem has no bodies. "                \
+         "auto: the cheaper one.",                                                                                   \
+         KL_PARAM_CHOICE,                                                                                            \
+         KL_SWEEP_DELASSUS,                                                                                          \
+         0.0,                                                                                                        \
+         2.0,                                                                                                        \
+         false,                                                                                                      \
+         "delassus|body-space|auto"},                                                                                \
+        {"order",                                                                                                    \
+         "Order",                                                                                                    \
+         "",                                                                                                         \
+         "forward: joints, limits, contacts. forward-backward: every other iteration in reverse. "                   \
+         "random: all blocks shuffled anew each iteration.",                                                         \
+         KL_PARAM_CHOICE,                                                                                            \
+         KL_ORDER_FORWARD,                                                                                           \
+         0.0,                                                                                                        \
+         2.0,                                                                                                        \
+         false,                                                                                                      \
+         "forward|forward-backward|random"},                                                                         \
+    {                                                                                                                \
+        "seed", "Seed", "", "Start of the random order; the same seed gives the same bits.", KL_PARAM_INT, 1.0, 0.0, \
+            1e9, false, NULL                                                                                         \
+    }
 
 // What a solver adds to the scheme.
 typedef struct KlSplittingKind {
     KlLocalSolver local;
     double (*step)(const double delassus[9], bool safe);  // fills KlLocalProblem.step; NULL: unused
-    bool de_saxce;       // s = Gamma(v) in the local problem
-    bool ccp_residuals;  // stop on v+ (CCP) instead of v_hat (NCP)
+    bool de_saxce;                                        // s = Gamma(v) in the local problem
+    bool ccp_residuals;                                   // stop on v+ (CCP) instead of v_hat (NCP)
 } KlSplittingKind;
 
 typedef struct KlSplitting {
     const KlSplittingKind *kind;
-    bool dense;             // sweeps rows of the dense D
-    double *delassus;       // (dim x dim) when dense
-    double *joint_factor;   // LDL^T of the joint blocks, one after the other
-    size_t *joint_start;    // (joint_count) where each begins
-    double *limit_diagonal; // (limit_count)
-    KlLocalProblem *local;  // (contact_count) D_kk, mu and step filled
-    int32_t *order;         // (block_count)
-    double *sweep_state;    // (6 body_count)
-    double *block_velocity; // (rows of the largest block)
-    double *velocity;       // (dim) v+ of the iterate
-    double *residual;       // (dim) scratch
-    double omega;           // of the next sweep
-    double objective;       // f = l.D l / 2 + l.v_f of the iterate [J]
+    bool dense;              // sweeps rows of the dense D
+    double *delassus;        // (dim x dim) when dense
+    double *joint_factor;    // LDL^T of the joint blocks, one after the other
+    size_t *joint_start;     // (joint_count) where each begins
+    double *limit_diagonal;  // (limit_count)
+    KlLocalProblem *local;   // (contact_count) D_kk, mu and step filled
+    int32_t *order;          // (block_count)
+    double *sweep_state;     // (6 body_count)
+    double *block_velocity;  // (rows of the largest block)
+    double *velocity;        // (dim) v+ of the iterate
+    double *residual;        // (dim) scratch
+    double omega;            // of the next sweep
+    double objective;        // f = l.D l / 2 + l.v_f of the iterate [J]
     KlRng rng;
 } KlSplitting;
 

@@ -84,15 +84,14 @@ static void rescale(const KlProblem *problem, double *product, double *lambda) {
     }
 }
 
-void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem *problem,
-                   double *scratch, double *lambda) {
+void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem *problem, double *scratch,
+                   double *lambda) {
     memset(lambda, 0, (size_t)problem->dim * sizeof *lambda);
     if (mode == KL_WARM_NONE || memory->block_count == 0) {
         return;
     }
     for (int32_t b = 0; b < problem->block_count; b++) {
-        recall_block(memory, problem->block_id[b], kl_block_rows(problem, b),
-                     lambda + kl_block_first(problem, b));
+        recall_block(memory, problem->block_id[b], kl_block_rows(problem, b), lambda + kl_block_first(problem, b));
     }
     kl_problem_project(problem, lambda);
     if (mode == KL_WARM_RESCALED) {

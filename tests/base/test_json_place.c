@@ -55,8 +55,9 @@ static void broken_text_ends_the_search(void **state) {
 
 static void failures_carry_file_line_and_path(void **state) {
     (void)state;
-    assert_int_equal(kl_json_fail(KL_ERR_SCENE, "s.json", TEXT, strlen(TEXT), "bodies[1].mass", "must be > 0 (got %g)", -2.0),
-                     KL_ERR_SCENE);
+    assert_int_equal(
+        kl_json_fail(KL_ERR_SCENE, "s.json", TEXT, strlen(TEXT), "bodies[1].mass", "must be > 0 (got %g)", -2.0),
+        KL_ERR_SCENE);
     assert_string_equal(kl_last_error()->message, "s.json:5:14: bodies[1].mass: must be > 0 (got -2)");
     assert_int_equal(kl_last_error()->line, 5);
 }

@@ -5,8 +5,7 @@
 
 static void failing_records_status_and_message(void **state) {
     (void)state;
-    assert_fails(kl_fail(KL_ERR_ARGUMENT, "dt must be > 0 (got %g)", -1.0), KL_ERR_ARGUMENT,
-                 "dt must be > 0 (got -1)");
+    assert_fails(kl_fail(KL_ERR_ARGUMENT, "dt must be > 0 (got %g)", -1.0), KL_ERR_ARGUMENT, "dt must be > 0 (got -1)");
     assert_int_equal(kl_last_error()->status, KL_ERR_ARGUMENT);
 }
 

@@ -8,8 +8,11 @@
 // Joints of five rows in a chain, limits on the first body, contacts with the world dealt round. Rows are
 // random, so of full rank as far as the bodies allow; `repeated` makes the last joint copy the first.
 static KlProblem *make(int32_t bodies, int32_t joints, int32_t limits, int32_t contacts, bool repeated) {
-    KlProblemSize size = {.joint_rows = 5 * joints, .joint_count = joints, .limit_count = limits,
-                          .contact_count = contacts, .body_count = bodies};
+    KlProblemSize size = {.joint_rows = 5 * joints,
+                          .joint_count = joints,
+                          .limit_count = limits,
+                          .contact_count = contacts,
+                          .body_count = bodies};
     KlRng rng = {3};
     KlProblem *p;
     assert_ok(kl_problem_create(&size, &p));

@@ -8,8 +8,12 @@
 enum { POINTS = 5 };  // tau = 1, 2, 4, 8, 16
 
 static void compute(int32_t problems, int32_t solvers, const double *measure, bool floored, double *rho) {
-    KlProfileDef def = {.problems = problems, .solvers = solvers, .measure = measure, .floor = floored,
-                        .points = POINTS, .tau_max = 16.0};
+    KlProfileDef def = {.problems = problems,
+                        .solvers = solvers,
+                        .measure = measure,
+                        .floor = floored,
+                        .points = POINTS,
+                        .tau_max = 16.0};
     double tau[POINTS];
     static const double expected[POINTS] = {1, 2, 4, 8, 16};
     assert_ok(kl_profile_compute(&def, tau, rho));

@@ -49,13 +49,16 @@ static inline int32_t scene_body(Scene *scene, double x, double y, double z) {
     return scene->body_count++;
 }
 
-static inline int32_t scene_mesh(Scene *scene, const double *vertices, int32_t vertex_count,
-                                 const int32_t *triangles, int32_t triangle_count) {
+static inline int32_t scene_mesh(Scene *scene, const double *vertices, int32_t vertex_count, const int32_t *triangles,
+                                 int32_t triangle_count) {
     static int number;
     char name[32];
     snprintf(name, sizeof name, "mesh%d", number++);
-    KlMeshDef def = {.name = name, .vertices = vertices, .vertex_count = vertex_count,
-                     .triangles = triangles, .triangle_count = triangle_count};
+    KlMeshDef def = {.name = name,
+                     .vertices = vertices,
+                     .vertex_count = vertex_count,
+                     .triangles = triangles,
+                     .triangle_count = triangle_count};
     int32_t mesh;
     assert_ok(kl_builder_add_mesh(scene->builder, &def, &mesh));
     return mesh;
@@ -90,8 +93,7 @@ static inline void scene_turn(Scene *scene, int32_t body, double x, double y, do
 }
 
 static inline void scene_find(Scene *scene) {
-    assert_ok(kl_collider_find(scene->collider, scene->poses[0], scene->contacts, SCENE_CONTACTS,
-                               &scene->count));
+    assert_ok(kl_collider_find(scene->collider, scene->poses[0], scene->contacts, SCENE_CONTACTS, &scene->count));
 }
 
 static inline void scene_end(Scene *scene) {

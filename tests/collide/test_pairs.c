@@ -6,8 +6,8 @@ typedef struct Sample {
     const char *name;
     KlGeomKind kind;
     double size[3];
-    double half;        // height over the centre
-    double mesh[3];     // box-shaped mesh when > 0
+    double half;     // height over the centre
+    double mesh[3];  // box-shaped mesh when > 0
 } Sample;
 
 static const Sample samples[] = {
@@ -21,9 +21,8 @@ static const Sample samples[] = {
 enum { SAMPLES = sizeof samples / sizeof samples[0] };
 
 static void add(Scene *scene, int32_t body, const Sample *sample) {
-    int32_t mesh = sample->mesh[0] > 0.0
-                       ? scene_box_mesh(scene, sample->mesh[0], sample->mesh[1], sample->mesh[2])
-                       : -1;
+    int32_t mesh =
+        sample->mesh[0] > 0.0 ? scene_box_mesh(scene, sample->mesh[0], sample->mesh[1], sample->mesh[2]) : -1;
     scene_geom(scene, body, sample->kind, sample->size[0], sample->size[1], sample->size[2], mesh);
 }
 
@@ -35,8 +34,8 @@ static bool polyhedral(const Sample *s) { return s->kind == KL_GEOM_BOX || s->ki
 static double tolerance_of(const Sample *a, const Sample *b) {
     bool mesh = a->kind == KL_GEOM_MESH || b->kind == KL_GEOM_MESH;
     bool cylinder = a->kind == KL_GEOM_CYLINDER || b->kind == KL_GEOM_CYLINDER;
-    bool partner = a->kind == KL_GEOM_CONVEX || b->kind == KL_GEOM_CONVEX ||
-                   a->kind == KL_GEOM_CAPSULE || b->kind == KL_GEOM_CAPSULE;
+    bool partner = a->kind == KL_GEOM_CONVEX || b->kind == KL_GEOM_CONVEX || a->kind == KL_GEOM_CAPSULE ||
+                   b->kind == KL_GEOM_CAPSULE;
     return mesh || (cylinder && partner) ? 2e-6 : 1e-12;
 }
 

@@ -49,8 +49,7 @@ static void contacts_come_by_geoms_and_id(void **state) {
     for (int32_t i = 1; i < scene.count; i++) {
         const KlContact *p = &scene.contacts[i - 1], *q = &scene.contacts[i];
         assert_true(p->geom_a < q->geom_a ||
-                    (p->geom_a == q->geom_a &&
-                     (p->geom_b < q->geom_b || (p->geom_b == q->geom_b && p->id < q->id))));
+                    (p->geom_a == q->geom_a && (p->geom_b < q->geom_b || (p->geom_b == q->geom_b && p->id < q->id))));
         assert_true(p->id < q->id);
         assert_true(q->body_b >= 0);
     }
@@ -150,8 +149,7 @@ static void begin_grid(Scene *scene, double cull) {
     flat_grid(vertices, triangles, GRID);
     scene_begin(scene, 0.0, cull);
     scene_body(scene, 0, 0, -1e-4);
-    scene_geom(scene, 0, KL_GEOM_MESH, 0, 0, 0,
-               scene_mesh(scene, vertices, GRID_POINTS, triangles, 2 * GRID * GRID));
+    scene_geom(scene, 0, KL_GEOM_MESH, 0, 0, 0, scene_mesh(scene, vertices, GRID_POINTS, triangles, 2 * GRID * GRID));
     scene_geom(scene, -1, KL_GEOM_PLANE, 0, 0, 0, -1);
 }
 
@@ -205,8 +203,8 @@ static void too_many_contacts_are_an_error_that_tells_the_number(void **state) {
     Scene *scene = test_malloc(sizeof *scene);
     begin_grid(scene, 0.0);
     scene_finish(scene);
-    assert_fails(kl_collider_find(scene->collider, scene->poses[0], scene->contacts, 100, &scene->count),
-                 KL_ERR_LIMIT, "max_contacts");
+    assert_fails(kl_collider_find(scene->collider, scene->poses[0], scene->contacts, 100, &scene->count), KL_ERR_LIMIT,
+                 "max_contacts");
     assert_int_equal(scene->count, GRID_POINTS);
     scene_find(scene);  // and the collider goes on
     assert_int_equal(scene->count, GRID_POINTS);
@@ -214,8 +212,8 @@ static void too_many_contacts_are_an_error_that_tells_the_number(void **state) {
     test_free(scene);
 }
 
-static int32_t touching_pair(uint32_t group_a, uint32_t mask_a, uint32_t group_b, uint32_t mask_b,
-                             bool excluded, bool visual) {
+static int32_t touching_pair(uint32_t group_a, uint32_t mask_a, uint32_t group_b, uint32_t mask_b, bool excluded,
+                             bool visual) {
     Scene scene;
     scene_begin(&scene, 0.0, 1e-6);
     scene_body(&scene, 0, 0, 0);

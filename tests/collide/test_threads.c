@@ -41,8 +41,7 @@ static void two_threads_agree_with_one(void **state) {
     assert_true(scenes[0]->count > 0);
     for (int i = 1; i < 3; i++) {
         assert_int_equal(scenes[i]->count, scenes[0]->count);
-        assert_memory_equal(scenes[i]->contacts, scenes[0]->contacts,
-                            (size_t)scenes[0]->count * sizeof(KlContact));
+        assert_memory_equal(scenes[i]->contacts, scenes[0]->contacts, (size_t)scenes[0]->count * sizeof(KlContact));
     }
     for (int i = 0; i < 3; i++) {
         scene_end(scenes[i]);

@@ -76,20 +76,19 @@ static void check_partition(KlRng *rng, double mu, double scale, const double x[
     kl_project_coulomb(mu, y);
     bool polar = mu * t <= -x[2], inside = t <= mu * x[2] && !polar;
     switch (kl_coulomb_region(mu, x)) {
-    case KL_CONE_POLAR:
-        assert_true(polar);
-        assert_near(kl_norm3(y), 0.0, 0.0);
-        break;
-    case KL_CONE_INSIDE:
-        assert_true(inside);
-        assert_near_array(y, x, 3, 0.0);
-        break;
-    case KL_CONE_SURFACE:
-        assert_true(!polar && !inside && y[2] > 0.0);
-        assert_near(sqrt(y[0] * y[0] + y[1] * y[1]), mu * y[2], 4e-15 * scale * (1.0 + mu));
-        break;
-    default:
-        fail();
+        case KL_CONE_POLAR:
+            assert_true(polar);
+            assert_near(kl_norm3(y), 0.0, 0.0);
+            break;
+        case KL_CONE_INSIDE:
+            assert_true(inside);
+            assert_near_array(y, x, 3, 0.0);
+            break;
+        case KL_CONE_SURFACE:
+            assert_true(!polar && !inside && y[2] > 0.0);
+            assert_near(sqrt(y[0] * y[0] + y[1] * y[1]), mu * y[2], 4e-15 * scale * (1.0 + mu));
+            break;
+        default: fail();
     }
 }
 

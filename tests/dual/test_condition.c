@@ -49,8 +49,8 @@ static void a_box_on_four_corners_has_rank_six(void **state) {
         assert_int_equal(c.jacobian_rank, 6);
         assert_ok(kl_problem_spectrum(p, values));
         // of the exact reference (box_exact.json)
-        static const double known[] = {1.67544467966324, 1.67544467966324, 4.0,
-                                       12.0,             14.3245553203368, 14.3245553203368};
+        static const double known[] = {1.67544467966324, 1.67544467966324, 4.0, 12.0,
+                                       14.3245553203368, 14.3245553203368};
         double trace = 0.0;
         for (int i = 0; i < 12; i++) {
             trace += values[i];

@@ -76,8 +76,8 @@ static void joints_and_limits_are_judged_by_their_rows(void **state) {
     assert_near((double)r.primal, 3.0, 0.0);
     assert_near((double)r.dual, 10.0, 0.0);
     assert_near((double)r.complementarity, 30.0, 0.0);
-    assert_near((double)r.natural, 10.0, 0.0);           // min(-3, -10)
-    assert_near((double)r.natural_relative, 1.0, 0.0);   // min(-3, -2.5) over |lambda| = 3
+    assert_near((double)r.natural, 10.0, 0.0);          // min(-3, -10)
+    assert_near((double)r.natural_relative, 1.0, 0.0);  // min(-3, -2.5) over |lambda| = 3
 }
 
 static void nan_is_reported(void **state) {

@@ -16,8 +16,8 @@ enum { BODIES = 4, MAX_DIM = 64 };
 // A chain of bodies with joints of 5 and 3 rows, two limits, contacts with the world and between bodies.
 static KlProblem *random_bodies(uint64_t seed) {
     KlRng rng = {seed};
-    KlProblemSize size = {.joint_rows = 13, .joint_count = 3, .limit_count = 2, .contact_count = 4,
-                          .body_count = BODIES};
+    KlProblemSize size = {
+        .joint_rows = 13, .joint_count = 3, .limit_count = 2, .contact_count = 4, .body_count = BODIES};
     static const int32_t starts[] = {0, 5, 10};
     static const int32_t bodies[][2] = {{0, 1}, {1, 2}, {-1, 3}, {0, 1}, {3, -1}, {-1, 0}, {2, 3}, {1, -1}, {2, -1}};
     KlProblem *p;
@@ -96,8 +96,8 @@ static KlProblem *explicit_twin(const KlProblem *p) {
     double d[MAX_DIM * MAX_DIM];
     KlProblem *twin;
     dense_by_definition(p, d);
-    assert_ok(kl_problem_from_dense(p->joint_rows, p->limit_count, p->contact_count, d, p->free_velocity,
-                                    p->friction, p->dt, &twin));
+    assert_ok(kl_problem_from_dense(p->joint_rows, p->limit_count, p->contact_count, d, p->free_velocity, p->friction,
+                                    p->dt, &twin));
     return twin;
 }
 
@@ -397,8 +397,8 @@ static void json_faults_have_line_and_column(void **state) {
            KL_ERR_SCENE, "p.json:3:26: D[2][1]: must be a number");
     reject("[{\"contacts\":1, \"mu\":[0.5, 1], \"dt\":1e-3, \"v_f\":[1,2,3], \"D\":[[1,0,0],[0,1,0],[0,0,1]]}]",
            KL_ERR_SCENE, "p.json:1:22: [0].mu: must be a list of 1 numbers");
-    reject("{\"contacts\":1, \"mu\":[-2], \"dt\":1e-3, \"v_f\":[1,2,3], \"D\":[[1,0,0],[0,1,0],[0,0,1]]}",
-           KL_ERR_SCENE, "mu[0] must be finite and >= 0");
+    reject("{\"contacts\":1, \"mu\":[-2], \"dt\":1e-3, \"v_f\":[1,2,3], \"D\":[[1,0,0],[0,1,0],[0,0,1]]}", KL_ERR_SCENE,
+           "mu[0] must be finite and >= 0");
     reject("{\"contacts\":1, \"mu\":0.5, \"v_f\":[1,2,3], \"D\":[[1,0,0],[0,1,0],[0,0,1]]}", KL_ERR_SCENE,
            "dt: must be a number > 0 [s] (it is missing)");
     reject("{\"contacts\":-1}", KL_ERR_SCENE, "contacts: must be an integer");

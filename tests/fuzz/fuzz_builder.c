@@ -107,7 +107,8 @@ static void set_settings(FuzzInput *in, KlBuilder *builder) {
     s.max_contacts = fuzz_below(in, 20) - 1;
     KlSoftening *soft = &s.soft_contact;
     soft->on = fuzz_below(in, 3) == 0;
-    double *fields[] = {&soft->d0, &soft->dw, &soft->width, &soft->midpoint, &soft->power, &soft->time_const, &soft->damp_ratio};
+    double *fields[] = {&soft->d0,    &soft->dw,         &soft->width,     &soft->midpoint,
+                        &soft->power, &soft->time_const, &soft->damp_ratio};
     for (int i = 0; i < 7; i++) {
         disturb(in, fields[i]);
     }

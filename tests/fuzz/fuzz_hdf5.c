@@ -62,23 +62,40 @@ static const Object global[] = {
 };
 // Ours: one joint row and one contact, in explicit form and in body form.
 static const Object plain[] = {
-    {"/s/c/p@n_d", INTS, 1, {4}},   {"/s/c/p@n_jd", INTS, 1, {1}}, {"/s/c/p@n_j", INTS, 1, {1}},
-    {"/s/c/p@n_l", INTS, 1, {0}},   {"/s/c/p@n_c", INTS, 1, {1}},  {"/s/c/p@n_b", INTS, 1, {1}},
-    {"/s/c/p@dt", REALS, 1, {0.001}}, {"/s/c/p@rank", INTS, 1, {4}}, {"/s/c/p@seed", INTS, 1, {7}},
+    {"/s/c/p@n_d", INTS, 1, {4}},
+    {"/s/c/p@n_jd", INTS, 1, {1}},
+    {"/s/c/p@n_j", INTS, 1, {1}},
+    {"/s/c/p@n_l", INTS, 1, {0}},
+    {"/s/c/p@n_c", INTS, 1, {1}},
+    {"/s/c/p@n_b", INTS, 1, {1}},
+    {"/s/c/p@dt", REALS, 1, {0.001}},
+    {"/s/c/p@rank", INTS, 1, {4}},
+    {"/s/c/p@seed", INTS, 1, {7}},
     {"/s/c/p@r_nat_rel", REALS, 1, {0.0}},
-    {"/s/c/p/i_j", INTS, 1, {0}},   {"/s/c/p/mu", REALS, 1, {0.7}},
-    {"/s/c/p/v_f", REALS, 4, {0, 0.1, 0.1, -1}}, {"/s/c/p/softening", REALS, 4, {0, 0, 0, 0}},
+    {"/s/c/p/i_j", INTS, 1, {0}},
+    {"/s/c/p/mu", REALS, 1, {0.7}},
+    {"/s/c/p/v_f", REALS, 4, {0, 0.1, 0.1, -1}},
+    {"/s/c/p/softening", REALS, 4, {0, 0, 0, 0}},
     {"/s/c/p/lambda", REALS, 4, {0, 0, 0, 0.5}},
-    {"/s/c/p/D/start", INTS, 5, {0, 1, 2, 3, 4}}, {"/s/c/p/D/index", INTS, 4, {0, 1, 2, 3}},
+    {"/s/c/p/D/start", INTS, 5, {0, 1, 2, 3, 4}},
+    {"/s/c/p/D/index", INTS, 4, {0, 1, 2, 3}},
     {"/s/c/p/D/value", REALS, 4, {1, 2, 2, 2}},
 };
 static const Object bodies[] = {
-    {"/s/c/p@n_d", INTS, 1, {1}},   {"/s/c/p@n_jd", INTS, 1, {0}}, {"/s/c/p@n_j", INTS, 1, {0}},
-    {"/s/c/p@n_l", INTS, 1, {1}},   {"/s/c/p@n_c", INTS, 1, {0}},  {"/s/c/p@n_b", INTS, 1, {1}},
+    {"/s/c/p@n_d", INTS, 1, {1}},
+    {"/s/c/p@n_jd", INTS, 1, {0}},
+    {"/s/c/p@n_j", INTS, 1, {0}},
+    {"/s/c/p@n_l", INTS, 1, {1}},
+    {"/s/c/p@n_c", INTS, 1, {0}},
+    {"/s/c/p@n_b", INTS, 1, {1}},
     {"/s/c/p@dt", REALS, 1, {0.001}},
-    {"/s/c/p/v_f", REALS, 1, {-1}}, {"/s/c/p/mu", REALS, 0, {0}}, {"/s/c/p/i_j", INTS, 0, {0}},
-    {"/s/c/p/J/body", INTS, 2, {0, -1}}, {"/s/c/p/J/value", REALS, 12, {1, 0, 0, 0, 0, 0}},
-    {"/s/c/p/M/mass", REALS, 1, {2}}, {"/s/c/p/M/inertia", REALS, 9, {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+    {"/s/c/p/v_f", REALS, 1, {-1}},
+    {"/s/c/p/mu", REALS, 0, {0}},
+    {"/s/c/p/i_j", INTS, 0, {0}},
+    {"/s/c/p/J/body", INTS, 2, {0, -1}},
+    {"/s/c/p/J/value", REALS, 12, {1, 0, 0, 0, 0, 0}},
+    {"/s/c/p/M/mass", REALS, 1, {2}},
+    {"/s/c/p/M/inertia", REALS, 9, {1, 0, 0, 0, 1, 0, 0, 0, 1}},
     {"/s/c/p/M/inverse_mass", REALS, 1, {0.5}},
     {"/s/c/p/M/inverse_inertia", REALS, 9, {1, 0, 0, 0, 1, 0, 0, 0, 1}},
 };
@@ -88,8 +105,10 @@ typedef struct Layout {
     size_t count;
     bool ours;
 } Layout;
-#define LAYOUT(table, is_ours) {table, sizeof table / sizeof table[0], is_ours}
-static const Layout layouts[] = {LAYOUT(local, false), LAYOUT(global, false), LAYOUT(plain, true), LAYOUT(bodies, true)};
+#define LAYOUT(table, is_ours) \
+    { table, sizeof table / sizeof table[0], is_ours }
+static const Layout layouts[] = {LAYOUT(local, false), LAYOUT(global, false), LAYOUT(plain, true),
+                                 LAYOUT(bodies, true)};
 
 enum { MOST_VALUES = 40 };
 
@@ -109,16 +128,15 @@ static int32_t strange_int(FuzzInput *in) {
 }
 
 // An integer datum; what no integer can be becomes 0.
-static int64_t whole(double value, double bound) {
-    return value >= -bound && value <= bound ? (int64_t)value : 0;
-}
+static int64_t whole(double value, double bound) { return value >= -bound && value <= bound ? (int64_t)value : 0; }
 
 static void write_dataset(const H5File *file, const char *path, Kind kind, const double *values, int32_t count) {
     int32_t ints[MOST_VALUES];
     for (int32_t i = 0; i < count; i++) {
         ints[i] = (int32_t)whole(values[i], 2147483647.0);
     }
-    CLAIM((kind == INTS ? h5_write_ints(file, path, ints, count, 0) : h5_write_reals(file, path, values, count, 0)) == KL_OK);
+    CLAIM((kind == INTS ? h5_write_ints(file, path, ints, count, 0) : h5_write_reals(file, path, values, count, 0)) ==
+          KL_OK);
 }
 
 // "/group@name"

@@ -32,9 +32,8 @@ static void drop(const KlMeshData *mesh, KlGeomKind kind) {
     plane.kind = KL_GEOM_PLANE;
     KlModel *model = NULL;
     if (kl_builder_add_body(builder, &body, &geom.body) == KL_OK &&
-        kl_builder_add_mesh(builder, &def, &geom.mesh) == KL_OK &&
-        kl_builder_add_geom(builder, &geom, NULL) == KL_OK && kl_builder_add_geom(builder, &plane, NULL) == KL_OK &&
-        kl_builder_finish(builder, &model) == KL_OK) {
+        kl_builder_add_mesh(builder, &def, &geom.mesh) == KL_OK && kl_builder_add_geom(builder, &geom, NULL) == KL_OK &&
+        kl_builder_add_geom(builder, &plane, NULL) == KL_OK && kl_builder_finish(builder, &model) == KL_OK) {
         fuzz_step(model, 2);
         kl_model_destroy(model);
     }
@@ -47,8 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     double scale[3] = {1.0, (data[0] & 1) != 0 ? -1.0 : 1.0, 1e-3};
     KlMeshData mesh;
-    KlStatus status = kl_mesh_parse((const char *)data + 1, size - 1, data[0] == 'o' || data[0] == 'n' ? "m.obj" : "m.stl",
-                                    scale, &mesh);
+    KlStatus status = kl_mesh_parse((const char *)data + 1, size - 1,
+                                    data[0] == 'o' || data[0] == 'n' ? "m.obj" : "m.stl", scale, &mesh);
     if (status != KL_OK) {
         claim_failure(status);
         return 0;

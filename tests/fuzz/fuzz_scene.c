@@ -20,7 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_TEXT(".obj", fuzz_mesh_obj),
         FUZZ_TEXT("part.json", "{\"name\": \"q\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1]}"),
         FUZZ_TEXT("list.json", "[{\"type\": \"sphere\", \"size\": [0.1]}]"),
-        FUZZ_TEXT("scene.json", "{\"schema\": 1, \"id\": \"s\", \"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}"),
+        FUZZ_TEXT(
+            "scene.json",
+            "{\"schema\": 1, \"id\": \"s\", \"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": [1, 1, 1]}]}"),
     };
     FuzzFiles list = {files, sizeof files / sizeof files[0]};
     KlFiles reader = fuzz_files(&list);

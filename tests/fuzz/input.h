@@ -16,13 +16,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // A property of the library that no input may break.
-#define CLAIM(condition)                                                                              \
-    do {                                                                                              \
-        if (!(condition)) {                                                                           \
-            fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__, #condition,           \
-                    kl_last_error()->message);                                                        \
-            abort();                                                                                  \
-        }                                                                                             \
+#define CLAIM(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__, #condition, kl_last_error()->message); \
+            abort();                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 typedef struct FuzzInput {
@@ -68,7 +67,8 @@ typedef struct FuzzFile {
     size_t size;
 } FuzzFile;
 
-#define FUZZ_TEXT(name, text) {name, text, sizeof(text) - 1}
+#define FUZZ_TEXT(name, text) \
+    { name, text, sizeof(text) - 1 }
 
 typedef struct FuzzFiles {
     const FuzzFile *files;

@@ -45,7 +45,8 @@ static size_t repeat(KlRng *rng, uint8_t *data, size_t size) {
 }
 
 static size_t put_number(KlRng *rng, uint8_t *data, size_t size) {
-    static const char *const numbers[] = {"-1", "0", "1e308", "1e-320", "nan", "inf", "2147483648", "9999999", "-0.5", "1e9"};
+    static const char *const numbers[] = {"-1",  "0",          "1e308",   "1e-320", "nan",
+                                          "inf", "2147483648", "9999999", "-0.5",   "1e9"};
     const char *text = numbers[kl_rng_index(rng, 10)];
     size_t at = 0;
     for (int tries = 0; tries < 30 && size > 0; tries++) {  // in place of some number
@@ -68,11 +69,11 @@ static size_t mutate(KlRng *rng, uint8_t *data, size_t size) {
     int32_t changes = 1 + kl_rng_index(rng, 4);
     for (int32_t i = 0; i < changes && size > 0; i++) {
         switch (kl_rng_index(rng, 5)) {
-        case 0: data[kl_rng_index(rng, (int32_t)size)] = (uint8_t)kl_rng_next(rng); break;
-        case 1: data[kl_rng_index(rng, (int32_t)size)] ^= (uint8_t)(1u << kl_rng_index(rng, 8)); break;
-        case 2: size = cut(rng, data, size); break;
-        case 3: size = repeat(rng, data, size); break;
-        default: size = put_number(rng, data, size); break;
+            case 0: data[kl_rng_index(rng, (int32_t)size)] = (uint8_t)kl_rng_next(rng); break;
+            case 1: data[kl_rng_index(rng, (int32_t)size)] ^= (uint8_t)(1u << kl_rng_index(rng, 8)); break;
+            case 2: size = cut(rng, data, size); break;
+            case 3: size = repeat(rng, data, size); break;
+            default: size = put_number(rng, data, size); break;
         }
     }
     return size;

@@ -29,9 +29,7 @@ static bool star(int32_t i, int32_t j, int32_t count) {
     (void)count;
     return i == j || i == 0 || j == 0;
 }
-static bool ring(int32_t i, int32_t j, int32_t count) {
-    return abs(i - j) <= 1 || abs(i - j) == count - 1;
-}
+static bool ring(int32_t i, int32_t j, int32_t count) { return abs(i - j) <= 1 || abs(i - j) == count - 1; }
 static bool grid(int32_t i, int32_t j, int32_t count) {
     int32_t side = (int32_t)sqrt((double)count);
     return i == j || (abs(i - j) == 1 && i / side == j / side) || abs(i - j) == side;
@@ -62,8 +60,7 @@ static Sample make(int32_t count, Joined joined, bool symmetric) {
             if (joined(i, j, count)) {
                 s.column[entries] = j;
                 s.offset[entries++] = values;
-                values +=
-                    (size_t)(s.start[i + 1] - s.start[i]) * (size_t)(s.start[j + 1] - s.start[j]);
+                values += (size_t)(s.start[i + 1] - s.start[i]) * (size_t)(s.start[j + 1] - s.start[j]);
             }
         }
         s.row_start[i + 1] = (int32_t)entries;
@@ -77,13 +74,8 @@ static Sample make(int32_t count, Joined joined, bool symmetric) {
     }
     size_t n = (size_t)s.rows;
     s.dense = calloc(n * n, sizeof *s.dense);
-    s.matrix = (KlBlockMatrix){count,
-                               s.start,
-                               s.row_start,
-                               s.column,
-                               s.transpose,
-                               s.offset,
-                               calloc(values, sizeof(double))};
+    s.matrix =
+        (KlBlockMatrix){count, s.start, s.row_start, s.column, s.transpose, s.offset, calloc(values, sizeof(double))};
     for (int32_t i = 0; i < count; i++) {
         for (int32_t e = s.row_start[i]; e < s.row_start[i + 1]; e++) {
             double *v = s.matrix.values + s.offset[e];
@@ -91,8 +83,7 @@ static Sample make(int32_t count, Joined joined, bool symmetric) {
                 for (int32_t c = s.start[s.column[e]]; c < s.start[s.column[e] + 1]; c++) {
                     double *here = &s.dense[(size_t)r * n + (size_t)c];
                     bool mirrored = symmetric && c < r;
-                    *here = mirrored ? s.dense[(size_t)c * n + (size_t)r]
-                                     : kl_rng_range(&rng, -1.0, 1.0);
+                    *here = mirrored ? s.dense[(size_t)c * n + (size_t)r] : kl_rng_range(&rng, -1.0, 1.0);
                     *here += r == c ? s.rows : 0.0;
                     *v++ = *here;
                 }
@@ -185,11 +176,9 @@ static void agrees_with_the_dense_factor(void **state) {
 // A A^T of rank 2 in every 6 rows plus a small shift: the residual stays at rounding of |x|.
 static void solves_a_shifted_rank_deficient_matrix(void **state) {
     (void)state;
-    int32_t start[] = {0, 3, 6}, row_start[] = {0, 2, 4}, column[] = {0, 1, 0, 1},
-            transpose[] = {0, 2, 1, 3};
+    int32_t start[] = {0, 3, 6}, row_start[] = {0, 2, 4}, column[] = {0, 1, 0, 1}, transpose[] = {0, 2, 1, 3};
     size_t offset[] = {0, 9, 18, 27};
-    double a[6][2] = {{1, 2}, {0, 1}, {3, -1}, {1, 1}, {-2, 0.5}, {0.3, 0.7}}, values[36],
-           shift = 1e-10;
+    double a[6][2] = {{1, 2}, {0, 1}, {3, -1}, {1, 1}, {-2, 0.5}, {0.3, 0.7}}, values[36], shift = 1e-10;
     KlBlockMatrix m = {2, start, row_start, column, transpose, offset, values};
     for (int32_t i = 0; i < 6; i++) {
         for (int32_t j = 0; j < 6; j++) {

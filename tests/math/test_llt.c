@@ -28,7 +28,9 @@ static void random_spd(KlRng *rng, int n, int stride, double *a) {
     }
 }
 
-static double entry(const double *a, int stride, int i, int j) { return i >= j ? a[i * stride + j] : a[j * stride + i]; }
+static double entry(const double *a, int stride, int i, int j) {
+    return i >= j ? a[i * stride + j] : a[j * stride + i];
+}
 
 static void solutions_satisfy_the_system_at_every_size(void **state) {
     (void)state;

@@ -59,16 +59,13 @@ static void a_body_with_impossible_mass_or_inertia_is_refused(void **state) {
         kl_default_body_def(&def);
         def.name = "a";
         def.mass = masses[i];
-        assert_fails(kl_builder_add_body(builder, &def, NULL), KL_ERR_SCENE,
-                     "bodies[0].mass: must be > 0 and finite");
+        assert_fails(kl_builder_add_body(builder, &def, NULL), KL_ERR_SCENE, "bodies[0].mass: must be > 0 and finite");
     }
     const double tensors[][9] = {
-        {1, 0, 0, 0, 1, 0, 0, 0, (double)NAN}, {1, 2, 0, 2, 1, 0, 0, 0, 1},
-        {1, 0, 0, 0, 1, 0, 0, 0, 0},           {1, 0.5, 0, 0, 1, 0, 0, 0, 1},
-        {1, 0, 0, 0, 1, 0, 0, 0, 2.1},
+        {1, 0, 0, 0, 1, 0, 0, 0, (double)NAN}, {1, 2, 0, 2, 1, 0, 0, 0, 1},   {1, 0, 0, 0, 1, 0, 0, 0, 0},
+        {1, 0.5, 0, 0, 1, 0, 0, 0, 1},         {1, 0, 0, 0, 1, 0, 0, 0, 2.1},
     };
-    const char *const reasons[] = {"finite", "positive definite", "positive definite", "symmetric",
-                                   "triangle"};
+    const char *const reasons[] = {"finite", "positive definite", "positive definite", "symmetric", "triangle"};
     for (size_t i = 0; i < 5; i++) {
         kl_default_body_def(&def);
         def.name = "a";

@@ -11,18 +11,20 @@ enum { SOFT_JOINTS = 1, SOFT_LIMITS = 2, SOFT_CONTACTS = 4, SOFT_ALL = 7 };
 
 typedef struct Experiment {
     const char *scene, *run;
-    double duration;              // [s]
-    double stabilization[3];      // joints, limits, contacts
-    int softening;                // SOFT_*
+    double duration;                    // [s]
+    double stabilization[3];            // joints, limits, contacts
+    int softening;                      // SOFT_*
     double peak, peak_start, peak_end;  // [N] along its axis, [s]; 0: no force
     int axis;
     const char *preset;
-    int32_t max_iterations;       // 0: the preset's
+    int32_t max_iterations;  // 0: the preset's
     double tolerance;
 } Experiment;
 
-#define HARD {0.0, 0.0, 0.0}
-#define HELD {0.1, 0.1, 0.1}
+#define HARD \
+    { 0.0, 0.0, 0.0 }
+#define HELD \
+    { 0.1, 0.1, 0.1 }
 #define PRECISE "high-precision", 0, 0.0
 #define FAST "high-throughput", 0, 0.0
 #define STILL 0.0, 0.0, 0.0, 0
@@ -58,7 +60,16 @@ static const Experiment *experiments(int32_t *count) {
         {"experiments/contact_margin", "margin_0", 1.0, HARD, 0, STILL, PRECISE},
         {"experiments/contact_margin", "margin_1e-6", 1.0, HARD, 0, STILL, PRECISE},
         {"experiments/boxes_fixed_short", "dragged", 0.6, HARD, 0, 1.0, 0.3, 10.0, 0, PRECISE},
-        {"experiments/boxes_fixed_short", "dropped_dragged_stabilized", 0.9, {0.1, 0.0, 0.1}, 0, 1.0, 0.6, 10.0, 0, PRECISE},
+        {"experiments/boxes_fixed_short",
+         "dropped_dragged_stabilized",
+         0.9,
+         {0.1, 0.0, 0.1},
+         0,
+         1.0,
+         0.6,
+         10.0,
+         0,
+         PRECISE},
         {"experiments/boxes_fixed_short", "dragged_softened", 0.6, HARD, SOFT_ALL, 1.0, 0.3, 10.0, 0, PRECISE},
     };
     *count = sizeof list / sizeof list[0];
@@ -212,7 +223,8 @@ static void documents_of_the_report_bring_its_solvers(void **state) {
         KlScene *scene = load(path);
         for (int32_t k = 0; k < kl_scene_solver_count(scene); k++) {
             assert_true(kl_solver_kind_find(kl_scene_solver(scene, k)) >= 0);
-            snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", k > 0 ? " " : "", kl_scene_solver(scene, k));
+            snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", k > 0 ? " " : "",
+                     kl_scene_solver(scene, k));
         }
         assert_string_equal(kl_scene_id(scene), list[i].id);
         assert_string_equal(found, list[i].solvers);

@@ -69,7 +69,8 @@ static char *start_trial(Trial *trial, const char *seed, const char *name) {
 static KlStatus parse_scene(void *context) {
     Trial *trial = context;
     KlScene *scene;
-    KlStatus status = kl_scene_parse(trial->documents.text[0], trial->documents.size[0], "all.json", &trial->files, &scene);
+    KlStatus status =
+        kl_scene_parse(trial->documents.text[0], trial->documents.size[0], "all.json", &trial->files, &scene);
     assert_true((status == KL_OK) == (scene != NULL));
     kl_scene_destroy(scene);
     return status;
@@ -130,9 +131,10 @@ static KlStatus import(void *context) {
 
 static void an_import_succeeds_or_memory_is_missing(void **state) {
     (void)state;
-    static const char *const seeds[][2] = {{"urdf/all_words.urdf", "r.urdf"}, {"mjcf/all_words.xml", "m.xml"},
-                                           {"urdf/5bar.urdf", "five.urdf"}};
-    static const char yaml[] = "closed_loop: [['closedloop1_A', 'closedloop1_B']]\ntype: ['6d']\nname_mot: ['mot1', 'mot2']\n";
+    static const char *const seeds[][2] = {
+        {"urdf/all_words.urdf", "r.urdf"}, {"mjcf/all_words.xml", "m.xml"}, {"urdf/5bar.urdf", "five.urdf"}};
+    static const char yaml[] =
+        "closed_loop: [['closedloop1_A', 'closedloop1_B']]\ntype: ['6d']\nname_mot: ['mot1', 'mot2']\n";
     for (int32_t i = 0; i < 3; i++) {
         Trial trial;
         char *text = start_trial(&trial, seeds[i][0], seeds[i][1]);

@@ -142,10 +142,14 @@ static void import_tells_of_names_that_do_not_match(void **state) {
 
 static void fixed_links_merge_with_the_parallel_axis_theorem(void **state) {
     (void)state;
-    const char *documents[] = {"a.urdf",
-        "<robot name='A'><link name='root'/><link name='arm'>" INERTIAL("2") "</link><link name='tip'>" INERTIAL("1")
-        "</link><joint name='j' type='revolute'><parent link='root'/><child link='arm'/><axis xyz='0 1 0'/></joint>"
-        "<joint name='f' type='fixed'><origin xyz='0 0 3'/><parent link='arm'/><child link='tip'/></joint></robot>", NULL};
+    const char *documents[] = {
+        "a.urdf",
+        "<robot name='A'><link name='root'/><link name='arm'>" INERTIAL("2") "</link><link name='tip'>" INERTIAL(
+            "1") "</link><joint name='j' type='revolute'><parent link='root'/><child link='arm'/><axis xyz='0 1 "
+                 "0'/></joint>"
+                 "<joint name='f' type='fixed'><origin xyz='0 0 3'/><parent link='arm'/><child "
+                 "link='tip'/></joint></robot>",
+        NULL};
     Import import;
     assert_ok(import_text(documents, NULL, &import));
     const KlModel *model = kl_scene_model(import.scene);
@@ -154,19 +158,24 @@ static void fixed_links_merge_with_the_parallel_axis_theorem(void **state) {
     assert_int_equal(info.bodies, 1);
     const KlBodyDef *arm = kl_model_body(model, 0);
     assert_near(arm->mass, 3.0, 0.0);
-    assert_near(arm->pose[2], 1.0, 1e-15);                     // (2*0 + 1*3)/3
-    assert_near(arm->inertia[0], 0.2 + 2.0 + 4.0, 1e-14);      // 0.1 + 0.1 + 2*1^2 + 1*2^2
+    assert_near(arm->pose[2], 1.0, 1e-15);                 // (2*0 + 1*3)/3
+    assert_near(arm->inertia[0], 0.2 + 2.0 + 4.0, 1e-14);  // 0.1 + 0.1 + 2*1^2 + 1*2^2
     assert_near(arm->inertia[8], 0.2, 1e-15);
     destroy(&import);
 }
 
 static void a_chain_of_three_revolutes_through_massless_links_is_one_joint(void **state) {
     (void)state;
-    const char *documents[] = {"a.urdf",
-        "<robot name='A'><link name='root'/><link name='m1'/><link name='m2'/><link name='end'>" INERTIAL("1") "</link>"
-        "<joint name='x' type='revolute'><origin xyz='0 0 1'/><parent link='root'/><child link='m1'/><axis xyz='1 0 0'/></joint>"
-        "<joint name='y' type='revolute'><parent link='m1'/><child link='m2'/><axis xyz='0 1 0'/></joint>"
-        "<joint name='z' type='revolute'><parent link='m2'/><child link='end'/><axis xyz='0 0 1'/></joint></robot>", NULL};
+    const char *documents[] = {
+        "a.urdf",
+        "<robot name='A'><link name='root'/><link name='m1'/><link name='m2'/><link name='end'>" INERTIAL(
+            "1") "</link>"
+                 "<joint name='x' type='revolute'><origin xyz='0 0 1'/><parent link='root'/><child link='m1'/><axis "
+                 "xyz='1 0 0'/></joint>"
+                 "<joint name='y' type='revolute'><parent link='m1'/><child link='m2'/><axis xyz='0 1 0'/></joint>"
+                 "<joint name='z' type='revolute'><parent link='m2'/><child link='end'/><axis xyz='0 0 "
+                 "1'/></joint></robot>",
+        NULL};
     Import import;
     assert_ok(import_text(documents, NULL, &import));
     KlModelInfo info;
@@ -180,11 +189,13 @@ static void a_chain_of_three_revolutes_through_massless_links_is_one_joint(void 
 
 static void what_cannot_be_carried_over_is_named_with_its_line(void **state) {
     (void)state;
-    const char *documents[] = {"a.urdf",
-        "<robot name='A'>\n<link name='root'/>\n<link name='l'>" INERTIAL("1")
-        "<collision><geometry><mesh filename='package://p/none.stl'/></geometry></collision></link>\n"
-        "<joint name='j' type='revolute'><parent link='root'/><child link='l'/>\n<mimic joint='k'/></joint>\n"
-        "<gazebo/></robot>", NULL};
+    const char *documents[] = {
+        "a.urdf",
+        "<robot name='A'>\n<link name='root'/>\n<link name='l'>" INERTIAL(
+            "1") "<collision><geometry><mesh filename='package://p/none.stl'/></geometry></collision></link>\n"
+                 "<joint name='j' type='revolute'><parent link='root'/><child link='l'/>\n<mimic joint='k'/></joint>\n"
+                 "<gazebo/></robot>",
+        NULL};
     Import import;
     assert_ok(import_text(documents, NULL, &import));
     assert_true(noted(import.report, "none.stl", true));
@@ -213,16 +224,21 @@ static void bad_urdf_is_refused_with_place_and_reason(void **state) {
         {"<robot><link name='a'/><link name='a'/></robot>", "stands above", KL_ERR_SCENE},
         {"<robot><link name='a'/><joint name='j' type='hinge'><parent link='a'/><child link='a'/></joint></robot>",
          "itself", KL_ERR_SCENE},
-        {"<robot><link name='a'/><link name='b'/><joint name='j' type='hinge'><parent link='a'/><child link='b'/></joint></robot>",
+        {"<robot><link name='a'/><link name='b'/><joint name='j' type='hinge'><parent link='a'/><child "
+         "link='b'/></joint></robot>",
          "unknown joint type", KL_ERR_SCENE},
         {"<robot><link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint></robot>",
          "no link \"c\"", KL_ERR_SCENE},
-        {"<robot><link name='a'><inertial><mass value='nan'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link></robot>",
+        {"<robot><link name='a'><inertial><mass value='nan'/><inertia ixx='1' iyy='1' "
+         "izz='1'/></inertial></link></robot>",
          "finite", KL_ERR_SCENE},
-        {"<robot><link name='a'><inertial><mass value='-1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link></robot>",
+        {"<robot><link name='a'><inertial><mass value='-1'/><inertia ixx='1' iyy='1' "
+         "izz='1'/></inertial></link></robot>",
          ">= 0", KL_ERR_SCENE},
-        {"<robot><link name='a'/><link name='b'/><joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>"
-         "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint></robot>", "cycle", KL_ERR_SCENE},
+        {"<robot><link name='a'/><link name='b'/><joint name='j' type='fixed'><parent link='a'/><child "
+         "link='b'/></joint>"
+         "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint></robot>",
+         "cycle", KL_ERR_SCENE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *documents[] = {"bad.urdf", cases[i].text, NULL};
@@ -258,13 +274,15 @@ static void bad_loops_are_refused_with_place_and_reason(void **state) {
 
 static void mjcf_defaults_angles_and_fromto_are_understood(void **state) {
     (void)state;
-    const char *documents[] = {"m.xml",
+    const char *documents[] = {
+        "m.xml",
         "<mujoco model='Arm'><compiler angle='degree'/><option timestep='0.002' gravity='0 0 -1'/>"
         "<default><joint damping='0.5'/><default class='big'><geom size='0.1'/></default></default>"
         "<worldbody><geom name='floor' type='plane' size='1 1 1'/>"
         "<body name='b' pos='0 0 1' euler='0 0 90'><joint name='h' axis='0 0 1' range='-90 45'/>"
         "<geom name='g' class='big' type='capsule' fromto='0 0 0 1 0 0' mass='2'/></body></worldbody>"
-        "<actuator><motor joint='h' forcerange='-3 3'/></actuator></mujoco>", NULL};
+        "<actuator><motor joint='h' forcerange='-3 3'/></actuator></mujoco>",
+        NULL};
     Import import;
     assert_ok(import_text(documents, NULL, &import));
     const KlModel *model = kl_scene_model(import.scene);
@@ -273,7 +291,7 @@ static void mjcf_defaults_angles_and_fromto_are_understood(void **state) {
     assert_near(kl_model_settings(model)->dt, 0.002, 0.0);
     assert_near(kl_model_settings(model)->gravity[2], -1.0, 0.0);
     assert_near(body->mass, 2.0, 1e-14);
-    assert_near(body->pose[0], 0.0, 1e-12);   // the capsule's middle, turned by 90 degrees
+    assert_near(body->pose[0], 0.0, 1e-12);  // the capsule's middle, turned by 90 degrees
     assert_near(body->pose[1], 0.5, 1e-12);
     assert_near(joint->lower[0], -1.5707963267948966, 1e-15);
     assert_near(joint->upper[0], 0.78539816339744828, 1e-15);
@@ -287,13 +305,15 @@ static void mjcf_defaults_angles_and_fromto_are_understood(void **state) {
 
 static void mjcf_closures_and_composite_joints_are_understood(void **state) {
     (void)state;
-    const char *documents[] = {"m.xml",
+    const char *documents[] = {
+        "m.xml",
         "<mujoco><include file='w.xml'/><equality><connect body1='a' body2='b' anchor='0.5 0 0'/>"
         "<joint joint1='x'/></equality><contact><exclude body1='a' body2='b'/></contact></mujoco>",
         "w.xml",
         "<mujoco><worldbody><body name='a'><freejoint/><geom size='0.1'/></body>"
         "<body name='b' pos='1 0 0'><joint type='hinge' axis='1 0 0'/><joint type='hinge' axis='0 1 0'/>"
-        "<geom type='box' size='0.1 0.1 0.1'/></body></worldbody></mujoco>", NULL};
+        "<geom type='box' size='0.1 0.1 0.1'/></body></worldbody></mujoco>",
+        NULL};
     Import import;
     assert_ok(import_text(documents, NULL, &import));
     const KlModel *model = kl_scene_model(import.scene);

@@ -15,29 +15,55 @@ typedef struct Field {
     bool infinite;  // an infinity has a meaning
 } Field;
 
-#define BODY(field, count) {#field, offsetof(KlBodyDef, field), count, false}
-#define JOINT(field, count, infinite) {#field, offsetof(KlJointDef, field), count, infinite}
-#define GEOM(field, count) {#field, offsetof(KlGeomDef, field), count, false}
-#define EVENT(field, count, infinite) {#field, offsetof(KlForceEvent, field), count, infinite}
-#define SETTING(field, count) {#field, offsetof(KlSettings, field), count, false}
+#define BODY(field, count) \
+    { #field, offsetof(KlBodyDef, field), count, false }
+#define JOINT(field, count, infinite) \
+    { #field, offsetof(KlJointDef, field), count, infinite }
+#define GEOM(field, count) \
+    { #field, offsetof(KlGeomDef, field), count, false }
+#define EVENT(field, count, infinite) \
+    { #field, offsetof(KlForceEvent, field), count, infinite }
+#define SETTING(field, count) \
+    { #field, offsetof(KlSettings, field), count, false }
 
 static const Field body_fields[] = {BODY(mass, 1), BODY(inertia, 9), BODY(pose, 7), BODY(twist, 6)};
 // Coordinates of a universal joint: two.
 static const Field joint_fields[] = {
-    JOINT(base_frame, 7, false), JOINT(follower_frame, 7, false), JOINT(lower, 2, true), JOINT(upper, 2, true),
-    JOINT(kp, 2, false), JOINT(ki, 2, false), JOINT(kd, 2, false), JOINT(effort_limit, 2, true),
-    JOINT(armature, 2, false), JOINT(damping, 2, false), JOINT(target, 2, false),
+    JOINT(base_frame, 7, false), JOINT(follower_frame, 7, false),
+    JOINT(lower, 2, true),       JOINT(upper, 2, true),
+    JOINT(kp, 2, false),         JOINT(ki, 2, false),
+    JOINT(kd, 2, false),         JOINT(effort_limit, 2, true),
+    JOINT(armature, 2, false),   JOINT(damping, 2, false),
+    JOINT(target, 2, false),
 };
 static const Field geom_fields[] = {GEOM(pose, 7), GEOM(size, 3), GEOM(friction, 1), GEOM(restitution, 1)};
-static const Field event_fields[] = {EVENT(start, 1, false), EVENT(end, 1, true), {"force", offsetof(KlForceEvent, from), 3, false}, {"force", offsetof(KlForceEvent, from) + 24, 3, false},
+static const Field event_fields[] = {EVENT(start, 1, false),
+                                     EVENT(end, 1, true),
+                                     {"force", offsetof(KlForceEvent, from), 3, false},
+                                     {"force", offsetof(KlForceEvent, from) + 24, 3, false},
                                      {"force_to", offsetof(KlForceEvent, to), 3, false},
-                                     {"force_to", offsetof(KlForceEvent, to) + 24, 3, false}, EVENT(point, 3, false)};
+                                     {"force_to", offsetof(KlForceEvent, to) + 24, 3, false},
+                                     EVENT(point, 3, false)};
 static const Field setting_fields[] = {
-    SETTING(dt, 1), SETTING(gravity, 3), {"joints", offsetof(KlSettings, baumgarte_joint), 1, false}, {"limits", offsetof(KlSettings, baumgarte_limit), 1, false},
-    {"contacts", offsetof(KlSettings, baumgarte_contact), 1, false}, SETTING(margin, 1), SETTING(detection_distance, 1), SETTING(cull_distance, 1),
-    SETTING(soft_joint.d0, 1), SETTING(soft_joint.dw, 1), SETTING(soft_joint.width, 1), SETTING(soft_joint.midpoint, 1),
-    SETTING(soft_joint.power, 1), SETTING(soft_joint.time_const, 1), SETTING(soft_joint.damp_ratio, 1),
-    SETTING(soft_limit.d0, 1), SETTING(soft_limit.width, 1), SETTING(soft_contact.d0, 1), SETTING(soft_contact.time_const, 1),
+    SETTING(dt, 1),
+    SETTING(gravity, 3),
+    {"joints", offsetof(KlSettings, baumgarte_joint), 1, false},
+    {"limits", offsetof(KlSettings, baumgarte_limit), 1, false},
+    {"contacts", offsetof(KlSettings, baumgarte_contact), 1, false},
+    SETTING(margin, 1),
+    SETTING(detection_distance, 1),
+    SETTING(cull_distance, 1),
+    SETTING(soft_joint.d0, 1),
+    SETTING(soft_joint.dw, 1),
+    SETTING(soft_joint.width, 1),
+    SETTING(soft_joint.midpoint, 1),
+    SETTING(soft_joint.power, 1),
+    SETTING(soft_joint.time_const, 1),
+    SETTING(soft_joint.damp_ratio, 1),
+    SETTING(soft_limit.d0, 1),
+    SETTING(soft_limit.width, 1),
+    SETTING(soft_contact.d0, 1),
+    SETTING(soft_contact.time_const, 1),
 };
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -171,9 +197,9 @@ static void meshes_without_area_or_sense_are_refused(void **state) {
     static const int32_t fine[3] = {0, 1, 2}, outside[3] = {0, 1, 4}, negative[3] = {0, -1, 2}, flat[3] = {0, 1, 3};
     static const double wild[12] = {0, 0, 0, (double)NAN, 0, 0, 0, 1, 0, 2, 0, 0};
     const KlMeshDef bad[] = {
-        {"none", vertices, 0, fine, 0},   {"outside", vertices, 4, outside, 1},
-        {"negative", vertices, 4, negative, 1}, {"flat", vertices, 4, flat, 1}, {"wild", wild, 4, fine, 1},
-        {"minus", vertices, -1, fine, 1}, {"minus", vertices, 4, fine, -1},
+        {"none", vertices, 0, fine, 0},   {"outside", vertices, 4, outside, 1}, {"negative", vertices, 4, negative, 1},
+        {"flat", vertices, 4, flat, 1},   {"wild", wild, 4, fine, 1},           {"minus", vertices, -1, fine, 1},
+        {"minus", vertices, 4, fine, -1},
     };
     KlBuilder *builder = start_builder();
     for (size_t i = 0; i < COUNT(bad); i++) {

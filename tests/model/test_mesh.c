@@ -50,8 +50,7 @@ static void a_truncated_stl_is_refused(void **state) {
     size_t size = write_binary_stl(data, "binary");
     KlMeshData mesh;
     for (size_t cut = 0; cut < size; cut += 7) {
-        assert_fails(kl_mesh_parse((const char *)data, cut, "a.stl", no_scale, &mesh),
-                     KL_ERR_FORMAT, "a.stl");
+        assert_fails(kl_mesh_parse((const char *)data, cut, "a.stl", no_scale, &mesh), KL_ERR_FORMAT, "a.stl");
     }
 }
 
@@ -60,12 +59,10 @@ static void text_and_binary_give_the_same_mesh(void **state) {
     char text[2000];
     size_t used = (size_t)snprintf(text, sizeof text, "solid t\r\n");
     for (int32_t t = 0; t < 4; t++) {
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 " facet normal 0 0 1\r\n  outer loop\r\n");
+        used += (size_t)snprintf(text + used, sizeof text - used, " facet normal 0 0 1\r\n  outer loop\r\n");
         for (int32_t c = 0; c < 3; c++) {
             const double *v = corners[faces[t][c]];
-            used += (size_t)snprintf(text + used, sizeof text - used, "   vertex %g %g %g\r\n",
-                                     v[0], v[1], v[2]);
+            used += (size_t)snprintf(text + used, sizeof text - used, "   vertex %g %g %g\r\n", v[0], v[1], v[2]);
         }
         used += (size_t)snprintf(text + used, sizeof text - used, "  endloop\r\n endfacet\r\n");
     }
@@ -139,16 +136,15 @@ static void bad_mesh_files_name_the_line(void **state) {
         {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -9\n", "vertices are 1 to 3"},
         {"a.obj", "v 0 0 inf\n", "a.obj:1:1: vertex 0 must be finite"},
         {"a.obj", "", "the mesh is empty"},
-        {"a.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendloop\n",
-         "a.stl:4:1: a facet needs three vertices"},
+        {"a.stl", "solid\nvertex 0 0 0\nvertex 1 0 0\nendloop\n", "a.stl:4:1: a facet needs three vertices"},
         {"a.stl", "solid\nvertex 0 0 0\n", "ends inside a facet"},
         {"a.stl", "not a mesh", "not an STL file"},
         {"a.dae", "<xml/>", "mesh files are .stl or .obj"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         KlMeshData mesh;
-        assert_fails(kl_mesh_parse(bad[i].text, strlen(bad[i].text), bad[i].name, no_scale, &mesh),
-                     KL_ERR_FORMAT, bad[i].message);
+        assert_fails(kl_mesh_parse(bad[i].text, strlen(bad[i].text), bad[i].name, no_scale, &mesh), KL_ERR_FORMAT,
+                     bad[i].message);
     }
 }
 
@@ -248,19 +244,12 @@ static void an_open_or_inverted_mesh_has_no_mass(void **state) {
     kl_default_geom_def(&geom);
     geom.kind = KL_GEOM_MESH;
     KlMassProperties p;
-    KlMeshDef open = {.name = "m",
-                      .vertices = &corners[0][0],
-                      .vertex_count = 4,
-                      .triangles = &faces[0][0],
-                      .triangle_count = 3};
+    KlMeshDef open = {
+        .name = "m", .vertices = &corners[0][0], .vertex_count = 4, .triangles = &faces[0][0], .triangle_count = 3};
     assert_fails(kl_geom_mass_properties(&geom, &open, &p), KL_ERR_SCENE, "not closed");
-    KlMeshDef outside_in = {.name = "m",
-                            .vertices = &corners[0][0],
-                            .vertex_count = 4,
-                            .triangles = &inverted[0][0],
-                            .triangle_count = 4};
-    assert_fails(kl_geom_mass_properties(&geom, &outside_in, &p), KL_ERR_SCENE,
-                 "encloses a volume of -0.1666");
+    KlMeshDef outside_in = {
+        .name = "m", .vertices = &corners[0][0], .vertex_count = 4, .triangles = &inverted[0][0], .triangle_count = 4};
+    assert_fails(kl_geom_mass_properties(&geom, &outside_in, &p), KL_ERR_SCENE, "encloses a volume of -0.1666");
 }
 
 int main(void) {

@@ -86,18 +86,15 @@ static double joint_gap(const KlModel *model, const KlJointDef *joint) {
     const double *p = relative, *q = relative + 3;
     double gap = 0.0;
     for (int32_t k = 0; k < 3; k++) {
-        bool slides =
-            joint->kind == KL_JOINT_CARTESIAN || (joint->kind == KL_JOINT_PLANAR && k < 2) ||
-            ((joint->kind == KL_JOINT_PRISMATIC || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0);
+        bool slides = joint->kind == KL_JOINT_CARTESIAN || (joint->kind == KL_JOINT_PLANAR && k < 2) ||
+                      ((joint->kind == KL_JOINT_PRISMATIC || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0);
         gap = fmax(gap, slides ? 0.0 : fabs(p[k]));
-        bool turns =
-            joint->kind == KL_JOINT_SPHERICAL || joint->kind == KL_JOINT_GIMBAL ||
-            ((joint->kind == KL_JOINT_REVOLUTE || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0) ||
-            (joint->kind == KL_JOINT_PLANAR && k == 2) || joint->kind == KL_JOINT_UNIVERSAL;
+        bool turns = joint->kind == KL_JOINT_SPHERICAL || joint->kind == KL_JOINT_GIMBAL ||
+                     ((joint->kind == KL_JOINT_REVOLUTE || joint->kind == KL_JOINT_CYLINDRICAL) && k == 0) ||
+                     (joint->kind == KL_JOINT_PLANAR && k == 2) || joint->kind == KL_JOINT_UNIVERSAL;
         gap = fmax(gap, turns ? 0.0 : 2.0 * fabs(q[1 + k]));
     }
-    if (joint->kind ==
-        KL_JOINT_UNIVERSAL) {  // x of the base stays at right angles to y of the follower
+    if (joint->kind == KL_JOINT_UNIVERSAL) {  // x of the base stays at right angles to y of the follower
         double rotation[9];
         kl_quat_to_mat3(q, rotation);
         gap = fmax(gap, fabs(rotation[1]));
@@ -155,8 +152,7 @@ static void a_scene_written_and_read_again_is_the_same_text(void **state) {
                                 sizeof(KlBodyDef) - offsetof(KlBodyDef, mass));
         }
         for (int32_t j = 0; j < a->joint_count; j++) {
-            assert_memory_equal(a->joints[j].base_frame, b->joints[j].base_frame,
-                                14 * sizeof(double));
+            assert_memory_equal(a->joints[j].base_frame, b->joints[j].base_frame, 14 * sizeof(double));
         }
         assert_int_equal(a->exclude_count, b->exclude_count);
         kl_free(text);
@@ -226,8 +222,7 @@ static void every_field_survives_a_round_trip(void **state) {
     const KlModel *a = kl_scene_model(scene), *b = kl_scene_model(again);
     assert_memory_equal(&a->settings, &b->settings, sizeof a->settings);
     for (int32_t i = 0; i < a->joint_count; i++) {  // from the kind to the end: no pointers
-        assert_memory_equal(&a->joints[i].kind, &b->joints[i].kind,
-                            sizeof(KlJointDef) - offsetof(KlJointDef, kind));
+        assert_memory_equal(&a->joints[i].kind, &b->joints[i].kind, sizeof(KlJointDef) - offsetof(KlJointDef, kind));
     }
     for (int32_t i = 0; i < a->geom_count; i++) {
         assert_memory_equal(a->geoms[i].pose, b->geoms[i].pose, sizeof a->geoms[i].pose);
@@ -251,8 +246,7 @@ static void every_field_survives_a_round_trip(void **state) {
     KlModel *run_a, *run_b;
     assert_ok(kl_scene_model_for_run(scene, 0, &run_a));
     assert_ok(kl_scene_model_for_run(again, 0, &run_b));
-    assert_memory_equal(&run_a->bodies[1].mass, &run_b->bodies[1].mass,
-                        sizeof(KlBodyDef) - offsetof(KlBodyDef, mass));
+    assert_memory_equal(&run_a->bodies[1].mass, &run_b->bodies[1].mass, sizeof(KlBodyDef) - offsetof(KlBodyDef, mass));
     assert_int_equal(run_b->joints[0].actuation, KL_ACTUATION_PASSIVE);
     assert_int_equal(run_b->event_count, 0);
     kl_model_destroy(run_a);

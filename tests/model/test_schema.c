@@ -27,10 +27,9 @@ static const struct {
     {"run", HEAD BODIES "\"runs\": [{" ODD "}]}"},
     {"settings", HEAD "\"settings\": {" ODD "}}"},
     {"camera", HEAD "\"camera\": {" ODD "}}"},
-    {"frame", HEAD
-     "\"bodies\": [" BODY
-     ", {\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}], \"joints\": [{\"name\": \"j\", "
-     "\"type\": \"fixed\", \"base\": \"a\", \"follower\": \"b\", \"base_frame\": {" ODD "}}]}"},
+    {"frame", HEAD "\"bodies\": [" BODY
+                   ", {\"name\": \"b\", \"mass\": 1, \"inertia\": [1, 1, 1]}], \"joints\": [{\"name\": \"j\", "
+                   "\"type\": \"fixed\", \"base\": \"a\", \"follower\": \"b\", \"base_frame\": {" ODD "}}]}"},
 };
 
 static json_t *load_schema(void) {
@@ -68,19 +67,16 @@ static void the_schema_has_the_keys_that_the_reader_knows(void **state) {
     json_t *definitions = json_object_get(schema, "$defs");
     for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
         KlScene *scene;
-        assert_fails(
-            kl_scene_parse(objects[i].text, strlen(objects[i].text), "t.json", NULL, &scene),
-            KL_ERR_SCENE, "unknown key; known are: ");
+        assert_fails(kl_scene_parse(objects[i].text, strlen(objects[i].text), "t.json", NULL, &scene), KL_ERR_SCENE,
+                     "unknown key; known are: ");
         const char *known = strstr(kl_last_error()->message, "known are: ") + strlen("known are: ");
-        json_t *properties =
-            json_object_get(json_object_get(definitions, objects[i].definition), "properties");
+        json_t *properties = json_object_get(json_object_get(definitions, objects[i].definition), "properties");
         assert_non_null(properties);
         const char *key;
         json_t *value;
         json_object_foreach(properties, key, value) {
             if (!lists(known, key)) {
-                fail_msg("schema.json: %s.%s is not known to the reader (%s)",
-                         objects[i].definition, key, known);
+                fail_msg("schema.json: %s.%s is not known to the reader (%s)", objects[i].definition, key, known);
             }
         }
         if (count_entries(known) != json_object_size(properties)) {
@@ -94,8 +90,7 @@ static void the_schema_has_the_joint_kinds_of_the_library(void **state) {
     (void)state;
     json_t *schema = load_schema();
     json_t *joint = json_object_get(json_object_get(schema, "$defs"), "joint");
-    json_t *kinds =
-        json_object_get(json_object_get(json_object_get(joint, "properties"), "type"), "enum");
+    json_t *kinds = json_object_get(json_object_get(json_object_get(joint, "properties"), "type"), "enum");
     assert_int_equal(json_array_size(kinds), KL_JOINT_KIND_COUNT);
     for (int32_t kind = 0; kind < KL_JOINT_KIND_COUNT; kind++) {
         assert_string_equal(json_string_value(json_array_get(kinds, (size_t)kind)),

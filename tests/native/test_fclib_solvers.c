@@ -40,8 +40,7 @@ static void admm_plus_converges_on_every_public_problem(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newton_converges_on_every_public_problem),
-        cmocka_unit_test(admm_plus_converges_on_every_public_problem)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(newton_converges_on_every_public_problem),
+                                       cmocka_unit_test(admm_plus_converges_on_every_public_problem)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,14 @@ static KlStatus expand(const char *link) {
 static void a_link_names_a_scene_and_nothing_else(void **state) {
     (void)state;
     static const char *const hostile[] = {
-        "#v=1&scene=-ofile", "#v=1&scene=--record%3Dfile", "#v=1&scene=-jjjjjjjjjjjjjjjj", "#v=1&scene=../x",
-        "#v=1&scene=%2Fetc%2Fpasswd", "#v=1&scene=a%20b", "#v=1&scene=", "#v=1&scene=.",
+        "#v=1&scene=-ofile",
+        "#v=1&scene=--record%3Dfile",
+        "#v=1&scene=-jjjjjjjjjjjjjjjj",
+        "#v=1&scene=../x",
+        "#v=1&scene=%2Fetc%2Fpasswd",
+        "#v=1&scene=a%20b",
+        "#v=1&scene=",
+        "#v=1&scene=.",
     };
     assert_ok(expand("#v=1&scene=fourbar_free@1&run=hard"));
     for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {

@@ -23,7 +23,8 @@ static int close_sample(void **state) {
 static void every_system_and_category_is_in_the_sample(void **state) {
     (void)state;
     static const char *const systems[] = {"box_on_plane", "boxes_fixed", "nunchaku", "fourbar_fixed", "fourbar_free",
-                                          "arm7d", "quadruped", "bdx", "lima", "misha", "walker", "gazelle", "ironman"};
+                                          "arm7d",        "quadruped",   "bdx",      "lima",          "misha",
+                                          "walker",       "gazelle",     "ironman"};
     enum { SYSTEMS = sizeof systems / sizeof systems[0] };
     int32_t of_system[SYSTEMS] = {0}, of_category[KL_CATEGORY_COUNT] = {0};
     for (int32_t i = 0; i < file.count; i++) {

@@ -46,10 +46,12 @@ static double seconds_of(const char *line) {
 
 // The pieces that a killed `dataset make` has finished, all readable.
 static void assert_parts_sound(void) {
-    assert_int_equal(shell("for f in set.h5.parts/*.h5; do [ ! -e $f ] || $K check $f >/dev/null 2>&1 || exit 1; done"), 0);
+    assert_int_equal(shell("for f in set.h5.parts/*.h5; do [ ! -e $f ] || $K check $f >/dev/null 2>&1 || exit 1; done"),
+                     0);
 }
 
-#define MAKE "exec $K dataset make --systems box_on_plane,fourbar_free --units 4 --bucket 6 -n 60 --stride 4 -s pgs-ncp -o "
+#define MAKE \
+    "exec $K dataset make --systems box_on_plane,fourbar_free --units 4 --bucket 6 -n 60 --stride 4 -s pgs-ncp -o "
 
 static void a_killed_dataset_is_continued_to_the_same_bytes(void **state) {
     (void)state;
@@ -81,7 +83,8 @@ typedef struct Job {
 
 // One-shot outputs: the old file or the new one, never a half of it.
 static const Job jobs[] = {
-    {"exec $K run $S/box_on_plane.json -n 60 -s pgs-ncp -f -o out.h5 >/dev/null 2>&1", "out.h5", "$K check out.h5 >/dev/null"},
+    {"exec $K run $S/box_on_plane.json -n 60 -s pgs-ncp -f -o out.h5 >/dev/null 2>&1", "out.h5",
+     "$K check out.h5 >/dev/null"},
     {"exec $K run $S/box_on_plane.json -n 60 -s pgs-ncp -f -o out.csv >/dev/null 2>&1", "out.csv",
      "[ $(wc -l <out.csv) = 61 ]"},
     {"exec $K bench $D/problems.json -s pgs-ncp,nbgs -r 3 -f -o out --export json >/dev/null 2>&1", "out.json",

@@ -19,7 +19,8 @@ static void the_command_is_clean_under_valgrind(void **state) {
     shell_start();
     char command[1024];
     snprintf(command, sizeof command,
-             "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible %s", KL_COMMAND);
+             "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible %s",
+             KL_COMMAND);
     setenv("K", command, 1);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         int code = shell("%s >out 2>errors", commands[i]);

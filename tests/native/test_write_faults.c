@@ -44,7 +44,8 @@ static void a_full_disk_is_told_and_leaves_no_half_file(void **state) {
             // What was finished before may stay; nothing is named as temporary.
             assert_int_not_equal(shell("ls | grep -q '[.]tmp$'"), 0);
             assert_int_equal(shell("for f in out*.h5; do [ ! -e $f ] || $K check $f >/dev/null || exit 1; done"), 0);
-            assert_int_equal(shell("for f in out*.json; do [ ! -e $f ] || python3 -m json.tool $f >/dev/null || exit 1; done"), 0);
+            assert_int_equal(
+                shell("for f in out*.json; do [ ! -e $f ] || python3 -m json.tool $f >/dev/null || exit 1; done"), 0);
             assert_int_equal(shell("rm -rf out*"), 0);
         }
         shell_end();
@@ -54,8 +55,12 @@ static void a_full_disk_is_told_and_leaves_no_half_file(void **state) {
 static void a_full_device_is_told(void **state) {
     (void)state;
     static const char *const commands[] = {
-        "$K list solvers >/dev/full", "$K list params --json >/dev/full", "$K --help >/dev/full", "$K --man >/dev/full",
-        "$K solve $D/problems.json:0 -s pgs-ncp >/dev/full", "$K solve $D/problems.json:0 -s pgs-ncp --json >/dev/full",
+        "$K list solvers >/dev/full",
+        "$K list params --json >/dev/full",
+        "$K --help >/dev/full",
+        "$K --man >/dev/full",
+        "$K solve $D/problems.json:0 -s pgs-ncp >/dev/full",
+        "$K solve $D/problems.json:0 -s pgs-ncp --json >/dev/full",
         "$K run $S/box_on_plane.json -n 5 -s pgs-ncp --json >/dev/full",
         "$K run $S/box_on_plane.json -n 5 -s pgs-ncp -o - >/dev/full",
         "$K run $S/box_on_plane.json -n 5 -s pgs-ncp -o /dev/full",
@@ -75,7 +80,9 @@ static void a_full_device_is_told(void **state) {
 static void a_closed_pipe_ends_the_command(void **state) {
     (void)state;
     static const char *const commands[] = {
-        "$K list params --json", "$K --man", "$K solve $D/problems.json -s all --json --lambda --trace",
+        "$K list params --json",
+        "$K --man",
+        "$K solve $D/problems.json -s all --json --lambda --trace",
         "$K run $S/box_on_plane.json -n 400 -s pgs-ncp -o -",
     };
     shell_start();

@@ -16,14 +16,18 @@ int main(void) {
     KlBuilder *builder;
     KlModel *model;
     KlSim *sim;
-    if (kl_builder_create(&builder) != KL_OK) return fail();
+    if (kl_builder_create(&builder) != KL_OK)
+        return fail();
     for (int i = 0; i < 3; i++) {
         KlBodyDef body;
         kl_default_body_def(&body);
         body.name = names[i];
-        for (int k = 0; k < 7; k++) body.pose[k] = poses[i][k];
-        for (int k = 0; k < 9; k += 4) body.inertia[k] = 0.1;
-        if (kl_builder_add_body(builder, &body, NULL) != KL_OK) return fail();
+        for (int k = 0; k < 7; k++)
+            body.pose[k] = poses[i][k];
+        for (int k = 0; k < 9; k += 4)
+            body.inertia[k] = 0.1;
+        if (kl_builder_add_body(builder, &body, NULL) != KL_OK)
+            return fail();
     }
     for (int j = 0; j < 4; j++) {
         KlJointDef joint;
@@ -33,14 +37,20 @@ int main(void) {
         joint.kind = KL_JOINT_REVOLUTE;
         joint.base = base;
         joint.follower = follower;
-        for (int k = 0; k < 3; k++) joint.base_frame[k] = pins[j][k] - (base < 0 ? 0 : poses[base][k]);
-        for (int k = 0; k < 3; k++) joint.follower_frame[k] = pins[j][k] - poses[follower][k];
-        for (int k = 0; k < 4; k++) joint.base_frame[3 + k] = joint.follower_frame[3 + k] = about_y[k];
-        if (kl_builder_add_joint(builder, &joint, NULL) != KL_OK) return fail();
+        for (int k = 0; k < 3; k++)
+            joint.base_frame[k] = pins[j][k] - (base < 0 ? 0 : poses[base][k]);
+        for (int k = 0; k < 3; k++)
+            joint.follower_frame[k] = pins[j][k] - poses[follower][k];
+        for (int k = 0; k < 4; k++)
+            joint.base_frame[3 + k] = joint.follower_frame[3 + k] = about_y[k];
+        if (kl_builder_add_joint(builder, &joint, NULL) != KL_OK)
+            return fail();
     }
-    if (kl_builder_finish(builder, &model) != KL_OK || kl_sim_create(model, &sim) != KL_OK) return fail();
+    if (kl_builder_finish(builder, &model) != KL_OK || kl_sim_create(model, &sim) != KL_OK)
+        return fail();
     for (int step = 0; step < 1000; step++) {
-        if (kl_sim_step(sim) != KL_OK) return fail();
+        if (kl_sim_step(sim) != KL_OK)
+            return fail();
     }
     printf("t = %g s, violation %.1e, hash %016llx\n", kl_sim_time(sim), kl_sim_metric(sim, "r_pen"),
            (unsigned long long)kl_sim_hash(sim));

@@ -66,7 +66,8 @@ static void compare_golden(const char *path) {
     json_decref(list);
     if (wrong > 0) {
         fail_msg("%zu of the golden hashes differ; a wanted change of numbers moves them with "
-                 "tests/golden/update.sh", wrong);
+                 "tests/golden/update.sh",
+                 wrong);
     }
 }
 
@@ -84,19 +85,19 @@ static void update_golden(const char *path) {
 }
 
 // main of a suite over one file; with --update it writes the hashes instead.
-#define GOLDEN_SUITE(path, claim)                                                                   \
-    static void claim(void **state) {                                                               \
-        (void)state;                                                                                \
-        compare_golden(path);                                                                       \
-    }                                                                                               \
-    static void update(void **state) {                                                              \
-        (void)state;                                                                                \
-        update_golden(path);                                                                        \
-    }                                                                                               \
-    int main(int argc, char **argv) {                                                               \
-        const struct CMUnitTest check[] = {cmocka_unit_test(claim)};                                \
-        const struct CMUnitTest write[] = {cmocka_unit_test(update)};                               \
-        return argc > 1 && strcmp(argv[1], "--update") == 0 ? cmocka_run_group_tests(write, NULL, NULL) \
+#define GOLDEN_SUITE(path, claim)                                                                        \
+    static void claim(void **state) {                                                                    \
+        (void)state;                                                                                     \
+        compare_golden(path);                                                                            \
+    }                                                                                                    \
+    static void update(void **state) {                                                                   \
+        (void)state;                                                                                     \
+        update_golden(path);                                                                             \
+    }                                                                                                    \
+    int main(int argc, char **argv) {                                                                    \
+        const struct CMUnitTest check[] = {cmocka_unit_test(claim)};                                     \
+        const struct CMUnitTest write[] = {cmocka_unit_test(update)};                                    \
+        return argc > 1 && strcmp(argv[1], "--update") == 0 ? cmocka_run_group_tests(write, NULL, NULL)  \
                                                             : cmocka_run_group_tests(check, NULL, NULL); \
     }
 

@@ -344,7 +344,8 @@ static void a_box_holds_to_the_friction_angle_and_slips_beyond(void **state) {
     for (int s = 0; s < SOLVERS; s++) {
         assert_near(slide_on_incline(solvers[s], limit - 1e-4, friction), 0.0, 1e-9);
         double angle = limit + 0.01;
-        double expected = gravity * (0.45613535784606735 - friction * 0.8899104085932696);  // sin, cos of the angle; after 1 s
+        double expected =
+            gravity * (0.45613535784606735 - friction * 0.8899104085932696);  // sin, cos of the angle; after 1 s
         assert_near(slide_on_incline(solvers[s], angle, friction), expected, 1e-6);
     }
 }

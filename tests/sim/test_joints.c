@@ -36,12 +36,26 @@ static void place(KlJointKind kind, const double *q, double pose[7]) {
     switch (kind) {
         case KL_JOINT_REVOLUTE: about_x[0] = q[0]; break;
         case KL_JOINT_PRISMATIC: pose[0] = q[0]; break;
-        case KL_JOINT_CYLINDRICAL: pose[0] = q[0]; about_x[0] = q[1]; break;
-        case KL_JOINT_UNIVERSAL: about_x[0] = q[0]; about_y[1] = q[1]; break;
-        case KL_JOINT_GIMBAL: about_x[0] = q[0]; about_y[1] = q[1]; about_z[2] = q[2]; break;
+        case KL_JOINT_CYLINDRICAL:
+            pose[0] = q[0];
+            about_x[0] = q[1];
+            break;
+        case KL_JOINT_UNIVERSAL:
+            about_x[0] = q[0];
+            about_y[1] = q[1];
+            break;
+        case KL_JOINT_GIMBAL:
+            about_x[0] = q[0];
+            about_y[1] = q[1];
+            about_z[2] = q[2];
+            break;
         case KL_JOINT_SPHERICAL: kl_copy3(q, about_x); break;
         case KL_JOINT_CARTESIAN: kl_copy3(q, pose); break;
-        case KL_JOINT_PLANAR: pose[0] = q[0]; pose[1] = q[1]; about_z[2] = q[2]; break;
+        case KL_JOINT_PLANAR:
+            pose[0] = q[0];
+            pose[1] = q[1];
+            about_z[2] = q[2];
+            break;
         default: break;
     }
     kl_quat_exp(about_x, x);

@@ -2,9 +2,7 @@
 // cannot close, silly steps. Each has a stated outcome; none crashes, hangs or lies.
 #include "world.h"
 
-static void raise(double x, double z, double pose[7]) {
-    rotation_pose(x, 0.0, z, NULL, pose);
-}
+static void raise(double x, double z, double pose[7]) { rotation_pose(x, 0.0, z, NULL, pose); }
 
 static const double ground[7] = {0, 0, 0, 1, 0, 0, 0};
 

@@ -64,7 +64,8 @@ static void moreaus_midpoint_falls_along_the_parabola(void **state) {
 
 // A bar of length 1 on a hinge at its end, hinge axis y (or turned by `turn` with the whole world).
 static int32_t add_pendulum(World *w, const double turn[3], double angle, KlJointDef *joint) {
-    double world[4] = {1, 0, 0, 0}, axis[4], swing[4], start[3] = {0, -angle, 0}, y_to_x[3] = {0, 0, 1.5707963267948966};
+    double world[4] = {1, 0, 0, 0}, axis[4], swing[4], start[3] = {0, -angle, 0},
+           y_to_x[3] = {0, 0, 1.5707963267948966};
     if (turn != NULL) {
         kl_quat_exp(turn, world);
     }
@@ -174,8 +175,8 @@ static void a_free_mechanism_keeps_its_momentum(void **state) {
         linear += kl_sim_metric(w.sim, "momentum_error");
         angular += kl_sim_metric(w.sim, "angular_momentum_error");
     }
-    assert_true(linear < 1e-11);   // rounding of 500 steps
-    assert_true(angular < 5e-3);   // the integrator's second order, of 2 N m s
+    assert_true(linear < 1e-11);  // rounding of 500 steps
+    assert_true(angular < 5e-3);  // the integrator's second order, of 2 N m s
     world_free(&w);
 }
 

@@ -42,8 +42,7 @@ static void softening_coefficients_follow_their_formulas(void **state) {
     assert_near(row.compliance, 0.05 / 0.95, 1e-15);
     assert_near(row.damping, 2.0 / (0.95 * 0.02), 1e-10);
     assert_near(row.stiffness, 0.95 / (0.95 * 0.95 * 0.02 * 0.02), 1e-8);
-    assert_near(kl_soften_bias(&row, -0.3, -2e-3, dt),
-                dt * (-0.3 * row.damping - 2e-3 * row.stiffness) + 0.3, 1e-15);
+    assert_near(kl_soften_bias(&row, -0.3, -2e-3, dt), dt * (-0.3 * row.damping - 2e-3 * row.stiffness) + 0.3, 1e-15);
 }
 
 // One row alone obeys v+ = (1 - d) v_f + d (v- - dt (b v- + k r)), v_f = v- + dt a.
@@ -168,8 +167,7 @@ static void a_set_effort_turns_the_joint(void **state) {
 }
 
 // Holds the door against gravity with `actuation`; the static error is m g l / kp without integral.
-static double held_position(KlActuation actuation, double ki, double kd, double limit, double duration,
-                            bool *finite) {
+static double held_position(KlActuation actuation, double ki, double kd, double limit, double duration, bool *finite) {
     World w = world_new();
     KlJointDef joint;
     add_door(&w, &joint);

@@ -16,8 +16,7 @@ static void watch_drives(const SceneRun *r, Tracking *worst) {
         const KlJointDef *joint = kl_model_joint(r->model, j);
         double q[KL_JOINT_MAX_DOFS], rate[KL_JOINT_MAX_DOFS];
         if (joint->actuation == KL_ACTUATION_PID) {
-            kl_reference_sample(kl_model_reference(r->model, joint->reference), kl_sim_time(r->sim),
-                                q, rate);
+            kl_reference_sample(kl_model_reference(r->model, joint->reference), kl_sim_time(r->sim), q, rate);
             double error = fabs(q[0] - position[dof]);
             double *kind = joint->kind == KL_JOINT_PRISMATIC ? &worst->length : &worst->angle;
             *kind = fmax(*kind, error);
@@ -42,8 +41,7 @@ static void drives_follow_their_references(void **state) {
             watch_drives(&r, &worst);
             assert_true(kl_sim_metric(r.sim, "n_c") < 1.0);
         }
-        print_message("%s tracks within %.4f rad and %.5f m\n", cases[i].scene, worst.angle,
-                      worst.length);
+        print_message("%s tracks within %.4f rad and %.5f m\n", cases[i].scene, worst.angle, worst.length);
         assert_true(worst.angle <= cases[i].angle && worst.length <= cases[i].length);
         assert_true(kl_sim_metric(r.sim, "r_pen_joints") < 1e-5);
         scene_end(&r);
@@ -61,21 +59,18 @@ static void limp_figures_fall_onto_themselves(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         SceneRun r = scene_start(cases[i].scene, cases[i].run, "newton-ncp");
         assert_ok(kl_solver_preset(kl_sim_solver(r.sim), "high-throughput"));
-        const double *pose =
-            scene_field(&r, "pose") + 7 * kl_model_find_body(r.model, cases[i].falls);
+        const double *pose = scene_field(&r, "pose") + 7 * kl_model_find_body(r.model, cases[i].falls);
         double start = pose[2], first_contact = -1.0, gap = 0.0;
         int32_t with_contacts = 0;
         while (kl_sim_time(r.sim) < cases[i].seconds) {
             assert_ok(kl_sim_step(r.sim));
             with_contacts += kl_sim_metric(r.sim, "n_c") > 0.0;
-            first_contact =
-                with_contacts == 1 && first_contact < 0.0 ? kl_sim_time(r.sim) : first_contact;
+            first_contact = with_contacts == 1 && first_contact < 0.0 ? kl_sim_time(r.sim) : first_contact;
             gap = fmax(gap, kl_sim_metric(r.sim, "r_pen_joints"));
         }
         print_message("%s %s: %s sinks by %.3f m, first contact at %.3f s, contacts in %d steps, "
                       "joints open by %.2g\n",
-                      cases[i].scene, cases[i].run, cases[i].falls, start - pose[2], first_contact,
-                      with_contacts, gap);
+                      cases[i].scene, cases[i].run, cases[i].falls, start - pose[2], first_contact, with_contacts, gap);
         assert_true(start - pose[2] > cases[i].by);
         assert_true(with_contacts > 10);
         assert_true(gap < 6e-3);  // hard: the report's few millimetres

@@ -12,10 +12,10 @@
 
 typedef struct Model {
     const char *name;
-    double ours, papers;      // bounds on the joint violation [m, rad]
-    double papers_seconds;    // simulated; ours always hold 10 s
-    double papers_penalty;    // rho where the default of 1 does not suit the masses; admm-ncp-sa has its own
-    double papers_settling;   // of the adaptive ones
+    double ours, papers;     // bounds on the joint violation [m, rad]
+    double papers_seconds;   // simulated; ours always hold 10 s
+    double papers_penalty;   // rho where the default of 1 does not suit the masses; admm-ncp-sa has its own
+    double papers_settling;  // of the adaptive ones
 } Model;
 
 static const Model models[] = {

@@ -80,16 +80,15 @@ static void walk(const char *run, const char *solver, int32_t strides, double ga
     print_message("walker %s, %s: %.1f s, %.3f m ahead, %.3f m aside, tilt %.3f rad, height %.3f "
                   "to %.3f m, swings %d and %d "
                   "to %.3f and %.3f m, joints open by %.2g\n",
-                  run, solver, kl_sim_time(r.sim), pose[0], pose[1], w.tilt, w.low, w.high,
-                  w.feet[0].swings, w.feet[1].swings, w.feet[0].highest, w.feet[1].highest, w.gap);
+                  run, solver, kl_sim_time(r.sim), pose[0], pose[1], w.tilt, w.low, w.high, w.feet[0].swings,
+                  w.feet[1].swings, w.feet[0].highest, w.feet[1].highest, w.gap);
     assert_near(pose[0], strides * ADVANCE, 0.05 * strides * ADVANCE);  // soles slip a little
     assert_true(fabs(pose[1]) < 0.02 * strides);
     assert_true(w.tilt < 0.03 && w.low > 0.82 && w.high < 0.84);
     assert_true(w.gap < gap);
     for (int32_t f = 0; f < 2; f++) {
         assert_int_equal(w.feet[f].swings, strides);
-        assert_true(w.feet[f].highest >
-                    0.015 + 0.03);  // 3 cm of the planned 4 above where it rests
+        assert_true(w.feet[f].highest > 0.015 + 0.03);  // 3 cm of the planned 4 above where it rests
     }
     scene_end(&r);
 }

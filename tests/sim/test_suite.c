@@ -8,10 +8,9 @@
 #include "model/model.h"
 #include "support.h"
 
-static const char *const scenes[] = {"box_on_plane", "boxes_fixed", "nunchaku",  "fourbar_fixed",
-                                     "fourbar_free", "arm7d",       "quadruped", "bdx",
-                                     "lima",         "misha",       "walker",    "gazelle",
-                                     "ironman"};
+static const char *const scenes[] = {"box_on_plane", "boxes_fixed", "nunchaku", "fourbar_fixed", "fourbar_free",
+                                     "arm7d",        "quadruped",   "bdx",      "lima",          "misha",
+                                     "walker",       "gazelle",     "ironman"};
 
 static KlScene *load_scene(const char *id) {
     char path[512];
@@ -36,8 +35,7 @@ static void every_run_takes_its_first_steps(void **state) {
             }
             double gap = kl_sim_metric(sim, "r_pen_joints");
             if (!(gap < 1e-4)) {
-                fail_msg("%s, %s: joints are open by %g", scenes[i], kl_scene_run(scene, r)->id,
-                         gap);
+                fail_msg("%s, %s: joints are open by %g", scenes[i], kl_scene_run(scene, r)->id, gap);
             }
             kl_sim_destroy(sim);
             kl_model_destroy(model);

@@ -15,11 +15,11 @@ enum { CASE_MAX_DIM = 24, CASE_COUNT = 13 + 7 + 3 };
 typedef struct Case {
     char name[64];
     KlProblem *problem;
-    bool known, unique;              // a solution is known; it is the only one
-    bool hard;                       // mass ratio 10^4: no published solver converges (paper, Boxes-Fixed)
-    double lambda[CASE_MAX_DIM];     // known solution
+    bool known, unique;           // a solution is known; it is the only one
+    bool hard;                    // mass ratio 10^4: no published solver converges (paper, Boxes-Fixed)
+    double lambda[CASE_MAX_DIM];  // known solution
     double delassus[CASE_MAX_DIM * CASE_MAX_DIM];
-    KktProblem judge;                // the independent judge's view
+    KktProblem judge;  // the independent judge's view
 } Case;
 
 static inline int case_numbers(const json_t *list, double *x) {

@@ -57,12 +57,12 @@ static inline KlLocalProblem trial_problem(KlRng *rng, int trial) {
     p.friction = trial % 2 == 0 ? kl_rng_range(rng, 0.0, 1.0) : kl_rng_range(rng, 0.0, 10.0);
     double *d = p.delassus;
     switch (trial % 16) {
-    case 3: p.friction = 0.0; break;
-    case 5: d[2] = d[5] = d[6] = d[7] = 0.0; break;
-    case 7: p.friction = d[8] / hypot(d[2], d[5]); break;
-    case 9: p.free_velocity[2] = 0.0; break;
-    case 11: p.desaxce = speed * kl_rng_range(rng, 0.0, 3.0); break;
-    default: break;
+        case 3: p.friction = 0.0; break;
+        case 5: d[2] = d[5] = d[6] = d[7] = 0.0; break;
+        case 7: p.friction = d[8] / hypot(d[2], d[5]); break;
+        case 9: p.free_velocity[2] = 0.0; break;
+        case 11: p.desaxce = speed * kl_rng_range(rng, 0.0, 3.0); break;
+        default: break;
     }
     return p;
 }
@@ -89,8 +89,8 @@ static inline void assert_quartic_is_bisection(const KlLocalProblem *p, int tria
     double size = fmax(trial_max(a), trial_max(b));
     for (int i = 0; i < 3; i++) {
         if (!(fabs(a[i] - b[i]) <= 1e-10 * size)) {
-            fail_msg("trial %d: quartic (%.15g %.15g %.15g), bisection (%.15g %.15g %.15g)", trial, a[0], a[1],
-                     a[2], b[0], b[1], b[2]);
+            fail_msg("trial %d: quartic (%.15g %.15g %.15g), bisection (%.15g %.15g %.15g)", trial, a[0], a[1], a[2],
+                     b[0], b[1], b[2]);
         }
     }
 }
@@ -138,7 +138,8 @@ static inline void assert_most_dissipative(const KlLocalProblem *p, const double
 static inline void assert_coulomb(const KlLocalProblem *p, int trial) {
     double l[3];
     kl_local_coulomb(p, l);
-    KktProblem judge = {.contacts = 1, .delassus = p->delassus, .free_velocity = p->free_velocity, .friction = &p->friction};
+    KktProblem judge = {
+        .contacts = 1, .delassus = p->delassus, .free_velocity = p->free_velocity, .friction = &p->friction};
     KktResiduals r;
     kkt_check(&judge, l, &r);
     double limit = p->free_velocity[2] > 0.0 ? 0.0 : 1e-11;

@@ -139,7 +139,8 @@ static void assert_contact_is_minimal(const KlSolverInfo *info, const Case *c, i
         local[i] = (double)v[row + i] - own[i];
     }
     const double *l = lambda + row;
-    double value = 0.5 * (l[0] * own[0] + l[1] * own[1] + l[2] * own[2]) + l[0] * local[0] + l[1] * local[1] + l[2] * local[2];
+    double value =
+        0.5 * (l[0] * own[0] + l[1] * own[1] + l[2] * own[2]) + l[0] * local[0] + l[1] * local[1] + l[2] * local[2];
     double size = fabs(value) + fabs(l[2] * local[2]);
     for (int ray = 0; ray < 720; ray++) {
         double phi = ray * 2.0 * acos(-1.0) / 720.0, e[3] = {mu * cos(phi), mu * sin(phi), 1.0};

@@ -67,8 +67,8 @@ static void no_magnitude_makes_a_reaction_that_is_not_finite(void **state) {
                 assert_ok(kl_solver_solve(solver, scaled, NULL, &solution));
                 for (int32_t i = 0; i < scaled->dim; i++) {
                     if (!isfinite(solution.lambda[i])) {
-                        fail_msg("%s: %s with D x %g, v_f x %g: row %d is %g (%s)", kl_solver_kind(k)->id, cases[c].name,
-                                 scales[s / 6], scales[s % 6], (int)i, solution.lambda[i],
+                        fail_msg("%s: %s with D x %g, v_f x %g: row %d is %g (%s)", kl_solver_kind(k)->id,
+                                 cases[c].name, scales[s / 6], scales[s % 6], (int)i, solution.lambda[i],
                                  kl_outcome_name(solution.outcome));
                     }
                 }

@@ -137,8 +137,10 @@ static void a_contact_sticks_opens_and_glides_without_friction(void **state) {
 // v_f,n = 0: an ellipse has only its apex; a hyperbola a wedge whose ray takes up the slip.
 static void a_touching_contact_is_the_limit_of_closing_ones(void **state) {
     (void)state;
-    KlLocalProblem ellipse = {.delassus = {2, 0, 0.5, 0, 3, -0.25, 0.5, -0.25, 4}, .free_velocity = {1, 2, 0}, .friction = 0.5};
-    KlLocalProblem wedge = {.delassus = {3, 0, 1.6, 0, 2, -0.5, 1.6, -0.5, 1.4}, .free_velocity = {2, 1.5, 0}, .friction = 1};
+    KlLocalProblem ellipse = {
+        .delassus = {2, 0, 0.5, 0, 3, -0.25, 0.5, -0.25, 4}, .free_velocity = {1, 2, 0}, .friction = 0.5};
+    KlLocalProblem wedge = {
+        .delassus = {3, 0, 1.6, 0, 2, -0.5, 1.6, -0.5, 1.4}, .free_velocity = {2, 1.5, 0}, .friction = 1};
     double l[3], near[3];
     for (size_t i = 0; i < 2; i++) {  // the minima; Coulomb's law has several solutions here
         exact[i](&ellipse, l);
@@ -166,7 +168,8 @@ static void where_coulomb_is_not_unique_the_contact_opens(void **state) {
 // The relaxation's drift: exact in its own sense, the slip is not opposite to the reaction.
 static void coupling_turns_the_local_slip_away_from_coulomb(void **state) {
     (void)state;
-    KlLocalProblem p = {.delassus = {2, 0, 0.5, 0, 3, -0.25, 0.5, -0.25, 4}, .free_velocity = {4, 2, -3}, .friction = 0.5};
+    KlLocalProblem p = {
+        .delassus = {2, 0, 0.5, 0, 3, -0.25, 0.5, -0.25, 4}, .free_velocity = {4, 2, -3}, .friction = 0.5};
     const double coulomb[3] = {-0.368141487870185747, -0.13940609367447239, 0.787304805129118694};
     double l[3], v[3];
     kl_local_coulomb(&p, l);
@@ -226,7 +229,8 @@ static void the_safe_ccp_step_is_the_inverse_largest_eigenvalue(void **state) {
 
 static void the_ncp_step_rests_at_coulombs_law(void **state) {
     (void)state;
-    KlLocalProblem p = {.delassus = {2, 0, 0.5, 0, 3, -0.25, 0.5, -0.25, 4}, .free_velocity = {4, 2, -3}, .friction = 0.5};
+    KlLocalProblem p = {
+        .delassus = {2, 0, 0.5, 0, 3, -0.25, 0.5, -0.25, 4}, .free_velocity = {4, 2, -3}, .friction = 0.5};
     const double coulomb[3] = {-0.368141487870185747, -0.13940609367447239, 0.787304805129118694};
     assert_near(kl_local_ncp_step(p.delassus, true), 1.0 / 3.0, 0.0);
     assert_near(kl_local_ncp_step(p.delassus, false), 1.0 / 2.0, 0.0);

@@ -37,10 +37,8 @@ static void converges_on_a_slice_of_the_mass_grid(void **state) {
         for (int32_t top = -6; top <= 6; top += 3) {
             for (int32_t pushed = 0; pushed < 2; pushed++) {
                 char what[64];
-                snprintf(what, sizeof what, "boxes 1e%d 1e%d%s", (int)bottom, (int)top,
-                         pushed ? " pushed" : "");
-                solve_and_free(family_boxes_fixed(pow(10.0, bottom), pow(10.0, top), 1.01 * pushed),
-                               what);
+                snprintf(what, sizeof what, "boxes 1e%d 1e%d%s", (int)bottom, (int)top, pushed ? " pushed" : "");
+                solve_and_free(family_boxes_fixed(pow(10.0, bottom), pow(10.0, top), 1.01 * pushed), what);
             }
         }
     }
@@ -96,8 +94,7 @@ static void agrees_with_admm_where_reactions_are_not_unique(void **state) {
                              family_boxes_fixed(1.0, 1.0, 1.5)};
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
         KlProblem *p = problems[i];
-        double *ours = malloc((size_t)p->dim * sizeof *ours),
-               *theirs = malloc((size_t)p->dim * sizeof *theirs);
+        double *ours = malloc((size_t)p->dim * sizeof *ours), *theirs = malloc((size_t)p->dim * sizeof *theirs);
         KlSolver *admm;
         KlSolution solution;
         judge_solver("newton-ncp", p, TOLERANCE, "a problem of many reactions", ours);
@@ -189,8 +186,7 @@ static void allocates_nothing_once_it_has_seen_the_size(void **state) {
 static void gives_the_same_bits_twice(void **state) {
     (void)state;
     KlProblem *p = family_spheres(3, 3, 2);
-    double *first = malloc((size_t)p->dim * sizeof *first),
-           *second = malloc((size_t)p->dim * sizeof *second);
+    double *first = malloc((size_t)p->dim * sizeof *first), *second = malloc((size_t)p->dim * sizeof *second);
     judge_solver("newton-ncp", p, TOLERANCE, "spheres", first);
     judge_solver("newton-ncp", p, TOLERANCE, "spheres", second);
     assert_memory_equal(first, second, (size_t)p->dim * sizeof *first);

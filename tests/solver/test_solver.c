@@ -30,8 +30,9 @@ static const Case *find_case(const Case *cases, const char *name) {
 
 static void every_documented_solver_is_listed(void **state) {
     (void)state;
-    static const char *const ids[] = {"pgs-ccp", "pgs-ccp-nds", "pgs-ncp", "nbgs", "raisim", "raisim-ds",
-                                      "raisim-ds-es", "admm-ccp", "admm-ncp-fp", "admm-ncp-la", "admm-ncp-sa", "prox"};
+    static const char *const ids[] = {"pgs-ccp",     "pgs-ccp-nds", "pgs-ncp",      "nbgs",
+                                      "raisim",      "raisim-ds",   "raisim-ds-es", "admm-ccp",
+                                      "admm-ncp-fp", "admm-ncp-la", "admm-ncp-sa",  "prox"};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         int32_t kind = kl_solver_kind_find(ids[i]);
         assert_true(kind >= 0);
@@ -58,7 +59,8 @@ static void every_table_is_complete(void **state) {
     for (int32_t k = 0; k < kl_solver_kind_count(); k++) {
         const KlSolverInfo *info = kl_solver_kind(k);
         assert_true(strlen(info->title) > 0 && strlen(info->text) > 0 && strlen(info->source) > 0);
-        assert_true(strcmp(info->solves, "ncp") == 0 || strcmp(info->solves, "ccp") == 0 || strcmp(info->solves, "local") == 0);
+        assert_true(strcmp(info->solves, "ncp") == 0 || strcmp(info->solves, "ccp") == 0 ||
+                    strcmp(info->solves, "local") == 0);
         assert_true(info->de_saxce == (strcmp(info->solves, "ncp") == 0));
         assert_string_equal(info->params[KL_PARAM_MAX_ITERATIONS].id, "max_iterations");
         assert_string_equal(info->params[KL_PARAM_TOLERANCE].id, "tolerance");
@@ -444,8 +446,11 @@ static void a_reserved_solver_allocates_nothing(void **state) {
     KlProblemSize size = {0};
     for (int i = 0; i < CASE_COUNT; i++) {
         const KlProblem *p = cases[i].problem;
-        KlProblemSize needed = {.joint_rows = p->joint_rows, .joint_count = p->joint_count, .limit_count = p->limit_count,
-                                .contact_count = p->contact_count, .nonzeros = p->delassus_start[p->dim]};
+        KlProblemSize needed = {.joint_rows = p->joint_rows,
+                                .joint_count = p->joint_count,
+                                .limit_count = p->limit_count,
+                                .contact_count = p->contact_count,
+                                .nonzeros = p->delassus_start[p->dim]};
         int32_t *into = (int32_t *)&size, *from = (int32_t *)&needed;
         for (size_t k = 0; k < sizeof size / sizeof *into; k++) {
             into[k] = into[k] > from[k] ? into[k] : from[k];
@@ -466,9 +471,7 @@ static void a_reserved_solver_allocates_nothing(void **state) {
     }
 }
 
-static bool close_gate(void *context, uint64_t number) {
-    return number < *(const uint64_t *)context;
-}
+static bool close_gate(void *context, uint64_t number) { return number < *(const uint64_t *)context; }
 
 // Whichever allocation fails, the solver says so and works once there is memory again.
 static void running_out_of_memory_is_a_status(void **state) {

@@ -28,8 +28,11 @@ static void fill_body(KlRng *rng, KlProblem *p, int body) {
 // Joints between neighbours (3 rows), limits on the same pairs, contacts of bodies with the world.
 static KlProblem *chain(uint64_t seed) {
     KlRng rng = {seed};
-    KlProblemSize size = {.joint_rows = 3 * JOINTS, .joint_count = JOINTS, .limit_count = LIMITS,
-                          .contact_count = CONTACTS, .body_count = BODIES};
+    KlProblemSize size = {.joint_rows = 3 * JOINTS,
+                          .joint_count = JOINTS,
+                          .limit_count = LIMITS,
+                          .contact_count = CONTACTS,
+                          .body_count = BODIES};
     KlProblem *p;
     assert_ok(kl_problem_create(&size, &p));
     p->dt = 1e-3;
@@ -62,7 +65,8 @@ static KlProblem *chain(uint64_t seed) {
     return p;
 }
 
-static const char *const splitting[] = {"pgs-ccp", "pgs-ccp-nds", "pgs-ncp", "nbgs", "raisim", "raisim-ds", "raisim-ds-es", "prox"};
+static const char *const splitting[] = {"pgs-ccp", "pgs-ccp-nds", "pgs-ncp",      "nbgs",
+                                        "raisim",  "raisim-ds",   "raisim-ds-es", "prox"};
 
 static void body_space_sweeps_follow_the_dense_ones(void **state) {
     (void)state;

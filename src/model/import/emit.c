@@ -89,7 +89,8 @@ static KlStatus emit_joint(Emitter *emitter, const KlImportJoint *joint) {
     int32_t base = joint->parent, follower = joint->child;
     const double *base_frame = joint->parent_frame, *follower_frame = joint->child_frame;
     if (emitter->body_of[base] == emitter->body_of[follower]) {
-        kl_mechanism_note(mechanism, joint->node, true, "both sides of \"%.80s\" are one body: it is left out", joint->name);
+        kl_mechanism_note(mechanism, joint->node, true, "both sides of \"%.80s\" are one body: it is left out",
+                          joint->name);
         return KL_OK;
     }
     if (emitter->body_of[follower] < 0) {  // the world is always the base; only closures come here
@@ -204,7 +205,8 @@ static KlStatus emit_ground(Emitter *emitter) {
 }
 
 KlStatus kl_mechanism_emit(KlMechanism *mechanism, KlBuilder *builder) {
-    Emitter emitter = {.mechanism = mechanism, .builder = builder,
+    Emitter emitter = {.mechanism = mechanism,
+                       .builder = builder,
                        .body_of = KL_ARENA_ARRAY(mechanism->arena, int32_t, mechanism->link_count)};
     KL_TRY(kl_arena_check(mechanism->arena));
     KL_TRY(kl_builder_set_settings(builder, &mechanism->settings));

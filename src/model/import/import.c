@@ -77,7 +77,11 @@ static KlStatus make_scene(const KlMechanism *mechanism, KlModel *model, KlScene
     }
     made->solvers[made->solver_count++] = "admm-ncp-sa";
     made->runs[made->run_count++].def = (KlRunDef){
-        .id = "default", .title = "Default", .text = "", .duration = 10.0, .settings = *kl_model_settings(model),
+        .id = "default",
+        .title = "Default",
+        .text = "",
+        .duration = 10.0,
+        .settings = *kl_model_settings(model),
     };
     *scene = made;
     return KL_OK;

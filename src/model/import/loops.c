@@ -52,7 +52,9 @@ static yaml_node_t *item_of(Document *document, const yaml_node_t *list, int32_t
 }
 
 static void note(Document *document, const yaml_node_t *node, bool lost, const char *element, const char *what) {
-    KlXmlNode place = {.name = element, .attributes = (const char *[]){NULL}, .file = document->path,
+    KlXmlNode place = {.name = element,
+                       .attributes = (const char *[]){NULL},
+                       .file = document->path,
                        .line = node != NULL ? (int32_t)node->start_mark.line + 1 : 0};
     kl_mechanism_note(document->mechanism, &place, lost, "%s", what);
 }
@@ -132,7 +134,8 @@ static void read_motors(Document *document) {
         KlImportJoint *joint = find_joint(document->mechanism, text_of(item));
         if (joint == NULL) {
             char what[160];
-            snprintf(what, sizeof what, "there is no joint \"%.100s\" to drive", text_of(item) != NULL ? text_of(item) : "?");
+            snprintf(what, sizeof what, "there is no joint \"%.100s\" to drive",
+                     text_of(item) != NULL ? text_of(item) : "?");
             note(document, item, true, "name_mot", what);
         } else {
             joint->actuated = true;
@@ -187,7 +190,8 @@ static KlStatus parse(KlMechanism *mechanism, const char *path, const char *data
     } else if (parser.error == YAML_MEMORY_ERROR) {
         status = kl_fail(KL_ERR_MEMORY, "%.200s: out of memory", path);
     } else {
-        KlPlace place = {.file = path, .line = (int32_t)parser.problem_mark.line + 1,
+        KlPlace place = {.file = path,
+                         .line = (int32_t)parser.problem_mark.line + 1,
                          .column = (int32_t)parser.problem_mark.column + 1};
         status = kl_fail_at(KL_ERR_FORMAT, &place, "not valid yaml: %s", parser.problem != NULL ? parser.problem : "?");
     }

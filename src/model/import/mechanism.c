@@ -26,15 +26,14 @@ static void *grow(KlArena *arena, void *list, int32_t count, int32_t *capacity, 
     return copy;
 }
 
-#define ADD(name, type, list, count, capacity)                                                            \
-    type *name(KlMechanism *mechanism) {                                                                  \
-        type *grown = grow(mechanism->arena, mechanism->list, mechanism->count, &mechanism->capacity,     \
-                           sizeof(type));                                                                 \
-        if (grown == NULL) {                                                                              \
-            return NULL;                                                                                  \
-        }                                                                                                 \
-        mechanism->list = grown;                                                                          \
-        return &grown[mechanism->count++];                                                                \
+#define ADD(name, type, list, count, capacity)                                                                       \
+    type *name(KlMechanism *mechanism) {                                                                             \
+        type *grown = grow(mechanism->arena, mechanism->list, mechanism->count, &mechanism->capacity, sizeof(type)); \
+        if (grown == NULL) {                                                                                         \
+            return NULL;                                                                                             \
+        }                                                                                                            \
+        mechanism->list = grown;                                                                                     \
+        return &grown[mechanism->count++];                                                                           \
     }
 
 ADD(kl_mechanism_add_link, KlImportLink, links, link_count, link_capacity)
@@ -72,8 +71,8 @@ void kl_mechanism_note(KlMechanism *mechanism, const KlXmlNode *node, bool lost,
         const char *name = kl_xml_get(node, "name");
         snprintf(element, sizeof element, name != NULL ? "%.30s[%.80s]" : "%.30s", node->name, name);
     }
-    kl_import_report_add(mechanism->report, node != NULL ? node->file : mechanism->file,
-                         node != NULL ? node->line : 0, element, text, lost);
+    kl_import_report_add(mechanism->report, node != NULL ? node->file : mechanism->file, node != NULL ? node->line : 0,
+                         element, text, lost);
 }
 
 // ------------------------------------------------------------------------------------------ meshes
@@ -82,8 +81,8 @@ enum { MAX_PATH = 1024 };
 
 // Tries `folder``rest`, then with leading folders of `rest` removed: packages are rarely where their
 // authors had them.
-static KlStatus read_mesh(KlMechanism *mechanism, const char *folder, const char *rest, char *path,
-                          char **data, size_t *size) {
+static KlStatus read_mesh(KlMechanism *mechanism, const char *folder, const char *rest, char *path, char **data,
+                          size_t *size) {
     for (const char *tail = rest; tail != NULL; tail = strchr(tail, '/')) {
         tail += strspn(tail, "/");
         if (snprintf(path, MAX_PATH, "%s%s", folder, tail) >= MAX_PATH) {
@@ -115,18 +114,21 @@ static KlStatus keep_mesh(KlMechanism *mechanism, const char *name, const KlMesh
     memcpy(vertices, data->vertices, 3 * (size_t)data->vertex_count * sizeof *vertices);
     memcpy(triangles, data->triangles, 3 * (size_t)data->triangle_count * sizeof *triangles);
     mesh->name = copy;
-    mesh->def = (KlMeshDef){.name = copy, .vertices = vertices, .vertex_count = data->vertex_count,
-                            .triangles = triangles, .triangle_count = data->triangle_count};
+    mesh->def = (KlMeshDef){.name = copy,
+                            .vertices = vertices,
+                            .vertex_count = data->vertex_count,
+                            .triangles = triangles,
+                            .triangle_count = data->triangle_count};
     return KL_OK;
 }
 
-int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference,
-                               const char *folder, const double scale[3]) {
+int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference, const char *folder,
+                               const double scale[3]) {
     const char *rest = strstr(reference, "://") != NULL ? strstr(reference, "://") + 3 : reference;
     char name[200];
     bool scaled = scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0;
-    snprintf(name, sizeof name, scaled ? "%.100s@%g,%g,%g" : "%.100s", rest + strspn(rest, "/"), scale[0],
-             scale[1], scale[2]);
+    snprintf(name, sizeof name, scaled ? "%.100s@%g,%g,%g" : "%.100s", rest + strspn(rest, "/"), scale[0], scale[1],
+             scale[2]);
     int32_t known = find_mesh(mechanism, name);
     if (known >= 0) {
         return known;

@@ -8,7 +8,7 @@
 typedef struct KlImportLink {
     const char *name;
     const KlXmlNode *node;
-    double pose[7];       // link frame in the world at the start
+    double pose[7];  // link frame in the world at the start
     bool has_inertial;
     double mass;          // [kg]
     double centre[3];     // in the link frame [m]
@@ -16,26 +16,26 @@ typedef struct KlImportLink {
     int32_t into;         // link that this one was merged into, -1 = none
     double into_pose[7];  // its frame in that link
     bool is_world;
-    bool floating;        // a root that moves freely
+    bool floating;  // a root that moves freely
 } KlImportLink;
 
 typedef struct KlImportJoint {
     const char *name;
     const KlXmlNode *node;
     KlJointKind kind;
-    int32_t parent, child;    // links
-    double parent_frame[7];   // joint frame in the parent link
-    double child_frame[7];    // joint frame in the child link
+    int32_t parent, child;   // links
+    double parent_frame[7];  // joint frame in the parent link
+    double child_frame[7];   // joint frame in the child link
     double lower[6], upper[6];
     double effort_limit[6], damping[6], armature[6];
     bool actuated;
-    double kp[6], kd[6];      // > 0: given by the file
+    double kp[6], kd[6];  // > 0: given by the file
     bool removed;
-    bool closure;             // closes a loop: does not place its child
+    bool closure;  // closes a loop: does not place its child
 } KlImportJoint;
 
 typedef struct KlImportGeom {
-    KlGeomDef def;            // body is filled when emitted; pose in the link frame
+    KlGeomDef def;  // body is filled when emitted; pose in the link frame
     const KlXmlNode *node;
     int32_t link;
     double density;           // [kg/m^3] for inertia from geometry
@@ -50,13 +50,13 @@ typedef struct KlImportMesh {
 } KlImportMesh;
 
 typedef struct KlImportPair {
-    int32_t link_a, link_b;   // an exclusion
+    int32_t link_a, link_b;  // an exclusion
 } KlImportPair;
 
 typedef struct KlImportFrame {
-    const char *name;         // a joint, link or site that a closure can name
+    const char *name;  // a joint, link or site that a closure can name
     int32_t link;
-    double pose[7];           // in the link
+    double pose[7];  // in the link
 } KlImportFrame;
 
 typedef struct KlMechanism {
@@ -64,7 +64,7 @@ typedef struct KlMechanism {
     KlImportReport *report;
     const KlFiles *files;
     const KlImportOptions *options;
-    const char *file;         // of the model
+    const char *file;  // of the model
     const char *name;
     KlImportLink *links;
     KlImportJoint *joints;
@@ -75,7 +75,7 @@ typedef struct KlMechanism {
     int32_t link_count, joint_count, geom_count, mesh_count, exclude_count, frame_count;
     int32_t link_capacity, joint_capacity, geom_capacity, mesh_capacity, exclude_capacity, frame_capacity;
     KlSettings settings;
-    bool default_masks;       // the file says nothing about who collides with whom
+    bool default_masks;  // the file says nothing about who collides with whom
 } KlMechanism;
 
 // Appends a zeroed element; NULL only when out of memory (arena.failed is set).
@@ -93,8 +93,8 @@ void kl_mechanism_note(KlMechanism *mechanism, const KlXmlNode *node, bool lost,
     KL_PRINTF(4, 5);
 
 // Loads a mesh once per (path, scale); -1 with a note when it is missing or not a mesh.
-int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference,
-                               const char *folder, const double scale[3]);
+int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference, const char *folder,
+                               const double scale[3]);
 
 // A quaternion that turns the x axis (or z axis) to `axis`; `axis` need not be a unit vector.
 void kl_frame_with_x(const double axis[3], double quaternion[4]);

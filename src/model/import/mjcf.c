@@ -13,17 +13,17 @@ enum { MAX_INCLUDES = 32, MAX_CLASSES = 256 };
 
 typedef struct Reader {
     KlMechanism *mechanism;
-    char folder[512];          // of the file
+    char folder[512];  // of the file
     char mesh_folder[1024];
     bool degrees, auto_limits;
     char euler[4];
-    double settle_mass;        // 0: masses as they are
+    double settle_mass;  // 0: masses as they are
     const KlXmlNode *asset[64];
     int32_t asset_count;
     const KlXmlNode *default_root;
     const char *includes[MAX_INCLUDES];
     int32_t include_count;
-    int32_t made;              // names made up so far
+    int32_t made;  // names made up so far
     bool free_joint_seen;
 } Reader;
 
@@ -68,8 +68,8 @@ static const char *get(const Element *element, const char *attribute) {
     return kl_xml_get(holder(element, attribute), attribute);
 }
 
-static KlStatus numbers(const Element *element, const char *attribute, int32_t minimum, int32_t count,
-                        double *values, int32_t *read) {
+static KlStatus numbers(const Element *element, const char *attribute, int32_t minimum, int32_t count, double *values,
+                        int32_t *read) {
     return kl_xml_numbers(holder(element, attribute), attribute, minimum, count, values, read);
 }
 
@@ -277,7 +277,7 @@ typedef struct GeomType {
     int32_t sizes;
 } GeomType;
 static const GeomType geom_types[] = {
-    {"sphere", KL_GEOM_SPHERE, 1}, {"box", KL_GEOM_BOX, 3},     {"capsule", KL_GEOM_CAPSULE, 2},
+    {"sphere", KL_GEOM_SPHERE, 1},     {"box", KL_GEOM_BOX, 3},     {"capsule", KL_GEOM_CAPSULE, 2},
     {"cylinder", KL_GEOM_CYLINDER, 2}, {"plane", KL_GEOM_PLANE, 0}, {"mesh", KL_GEOM_CONVEX, 0},
 };
 
@@ -377,8 +377,14 @@ static KlStatus read_geom(Reader *reader, const KlXmlNode *node, int32_t link, c
     if (geom == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
-    *geom = (KlImportGeom){.def = def, .node = node, .link = link, .density = density, .mass = mass,
-                           .collides = collides, .counts = type->kind != KL_GEOM_PLANE, .type = contype,
+    *geom = (KlImportGeom){.def = def,
+                           .node = node,
+                           .link = link,
+                           .density = density,
+                           .mass = mass,
+                           .collides = collides,
+                           .counts = type->kind != KL_GEOM_PLANE,
+                           .type = contype,
                            .affinity = conaffinity};
     return KL_OK;
 }
@@ -391,7 +397,8 @@ static const char *made_name(Reader *reader, const char *prefix) {
     return kl_arena_text(reader->mechanism->arena, name);
 }
 
-static KlStatus add_link(Reader *reader, const KlXmlNode *node, const char *name, const double pose[7], int32_t *index) {
+static KlStatus add_link(Reader *reader, const KlXmlNode *node, const char *name, const double pose[7],
+                         int32_t *index) {
     KlImportLink *link = kl_mechanism_add_link(reader->mechanism);
     KlImportFrame *frame = kl_mechanism_add_frame(reader->mechanism);
     if (link == NULL || frame == NULL || name == NULL) {
@@ -504,8 +511,11 @@ static KlStatus read_joint(Reader *reader, const KlXmlNode *node, int32_t parent
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
     const char *name = kl_xml_get(node, "name");
-    *joint = (KlImportJoint){.name = name != NULL ? name : made_name(reader, "joint"), .node = node, .kind = kind,
-                             .parent = parent, .child = child};
+    *joint = (KlImportJoint){.name = name != NULL ? name : made_name(reader, "joint"),
+                             .node = node,
+                             .kind = kind,
+                             .parent = parent,
+                             .child = child};
     *frame = (KlImportFrame){.name = joint->name, .link = child, .pose = {0, 0, 0, 1, 0, 0, 0}};
     kl_copy3(anchor, joint->child_frame);
     kl_frame_with_x(axis, joint->child_frame + 3);
@@ -538,8 +548,12 @@ static KlStatus read_joints(Reader *reader, const KlXmlNode *body, int32_t paren
         if (joint == NULL) {
             return kl_fail(KL_ERR_MEMORY, "out of memory");
         }
-        *joint = (KlImportJoint){.name = made_name(reader, "weld"), .node = body, .kind = KL_JOINT_FIXED,
-                                 .parent = parent, .child = link, .child_frame = {0, 0, 0, 1, 0, 0, 0}};
+        *joint = (KlImportJoint){.name = made_name(reader, "weld"),
+                                 .node = body,
+                                 .kind = KL_JOINT_FIXED,
+                                 .parent = parent,
+                                 .child = link,
+                                 .child_frame = {0, 0, 0, 1, 0, 0, 0}};
         kl_pose_relative(mechanism->links[parent].pose, mechanism->links[link].pose, joint->parent_frame);
         return KL_OK;
     }
@@ -633,7 +647,8 @@ static KlStatus read_children(Reader *reader, const KlXmlNode *parent, int32_t l
 
 // ------------------------------------------------------------------------------------ equalities
 
-static KlStatus find_body(const Reader *reader, const KlXmlNode *node, const char *attribute, bool required, int32_t *link) {
+static KlStatus find_body(const Reader *reader, const KlXmlNode *node, const char *attribute, bool required,
+                          int32_t *link) {
     const char *name = kl_xml_get(node, attribute);
     *link = 0;  // the world
     if (name == NULL) {
@@ -689,8 +704,12 @@ static KlStatus read_closure(Reader *reader, const KlXmlNode *node) {
     if (joint == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
-    *joint = (KlImportJoint){.name = name != NULL ? name : made_name(reader, node->name), .node = node,
-                             .kind = weld ? KL_JOINT_FIXED : KL_JOINT_SPHERICAL, .parent = a, .child = b, .closure = true};
+    *joint = (KlImportJoint){.name = name != NULL ? name : made_name(reader, node->name),
+                             .node = node,
+                             .kind = weld ? KL_JOINT_FIXED : KL_JOINT_SPHERICAL,
+                             .parent = a,
+                             .child = b,
+                             .closure = true};
     memcpy(joint->parent_frame, frame_a, sizeof frame_a);
     memcpy(joint->child_frame, frame_b, sizeof frame_b);
     for (int32_t k = 0; k < 6; k++) {
@@ -724,8 +743,8 @@ static KlStatus read_contact(Reader *reader, const KlXmlNode *section) {
             }
             *pair = (KlImportPair){.link_a = a, .link_b = b};
         } else {
-            kl_mechanism_note(reader->mechanism, node, true, "contact <%s> is not carried over: the geoms' own masks decide",
-                              node->name);
+            kl_mechanism_note(reader->mechanism, node, true,
+                              "contact <%s> is not carried over: the geoms' own masks decide", node->name);
         }
     }
     return KL_OK;
@@ -743,7 +762,8 @@ static KlStatus read_actuator(Reader *reader, const KlXmlNode *node) {
         joint = strcmp(mechanism->joints[j].name, name) == 0 ? &mechanism->joints[j] : joint;
     }
     if (joint == NULL) {
-        kl_mechanism_note(mechanism, node, true, name != NULL ? "drives no known joint" : "drives no joint: not carried over");
+        kl_mechanism_note(mechanism, node, true,
+                          name != NULL ? "drives no known joint" : "drives no joint: not carried over");
         return KL_OK;
     }
     joint->actuated = true;
@@ -817,7 +837,7 @@ static KlStatus read_worldbody(Reader *reader, const KlXmlNode *section) {
 
 // Sections in the order in which they must be read; a section may stand several times.
 static const Section sections[] = {
-    {"compiler", read_compiler}, {"option", read_option},     {"default", read_default},
+    {"compiler", read_compiler}, {"option", read_option},       {"default", read_default},
     {"asset", read_asset},       {"worldbody", read_worldbody}, {"equality", read_equality},
     {"contact", read_contact},   {"actuator", read_actuators},  {"keyframe", read_keyframe},
 };

@@ -8,9 +8,9 @@
 #include "model/import/mechanism.h"
 #include "model/inertia.h"
 
-static const double SMALL_MASS = 1e-6;     // [kg] lighter links are placeholders of an exporter
-static const double SAME_POINT = 1e-6;     // [m] axes nearer than this meet
-static const double SAME_DIRECTION = 1e-6; // sine or cosine of an angle that counts as 0
+static const double SMALL_MASS = 1e-6;      // [kg] lighter links are placeholders of an exporter
+static const double SAME_POINT = 1e-6;      // [m] axes nearer than this meet
+static const double SAME_DIRECTION = 1e-6;  // sine or cosine of an angle that counts as 0
 
 // ---------------------------------------------------------------------------------------- place
 
@@ -404,8 +404,8 @@ static void make_valid(KlMechanism *mechanism, KlImportLink *link) {
         return;
     }
     kl_principal_moments(link->inertia, moments);
-    double lack = moments[2] - moments[1] - moments[0];           // triangle inequality
-    double floor = 1e-9 * link->mass;                             // a gyration radius of 30 um
+    double lack = moments[2] - moments[1] - moments[0];  // triangle inequality
+    double floor = 1e-9 * link->mass;                    // a gyration radius of 30 um
     double add = fmax(fmax(lack, floor - moments[0]), 0.0);
     if (add > 1e-9 * fabs(moments[2])) {
         kl_mechanism_note(mechanism, link->node, false,

@@ -24,8 +24,8 @@ void kl_import_report_destroy(KlImportReport *report) {
     }
 }
 
-void kl_import_report_add(KlImportReport *report, const char *file, int32_t line, const char *element,
-                          const char *text, bool lost) {
+void kl_import_report_add(KlImportReport *report, const char *file, int32_t line, const char *element, const char *text,
+                          bool lost) {
     if (report->count == report->capacity) {
         int32_t larger = report->capacity > 0 ? 2 * report->capacity : 32;
         KlImportNote *notes = KL_ARENA_ARRAY(&report->arena, KlImportNote, larger);

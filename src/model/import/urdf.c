@@ -55,8 +55,8 @@ static KlStatus read_inertial(const KlXmlNode *inertial, KlImportLink *link) {
     return KL_OK;
 }
 
-static KlStatus read_shape(KlMechanism *mechanism, const KlXmlNode *geometry, const char *folder,
-                           KlGeomDef *def, bool *found) {
+static KlStatus read_shape(KlMechanism *mechanism, const KlXmlNode *geometry, const char *folder, KlGeomDef *def,
+                           bool *found) {
     const KlXmlNode *shape = geometry != NULL ? geometry->child : NULL;
     *found = true;
     if (shape == NULL) {
@@ -110,8 +110,8 @@ static KlStatus read_color(const KlXmlNode *visual, const KlXmlNode *robot, floa
     return KL_OK;
 }
 
-static KlStatus read_geoms(KlMechanism *mechanism, const KlXmlNode *robot, const KlXmlNode *link_node,
-                           int32_t link, const char *folder, const char *kind) {
+static KlStatus read_geoms(KlMechanism *mechanism, const KlXmlNode *robot, const KlXmlNode *link_node, int32_t link,
+                           const char *folder, const char *kind) {
     bool collides = strcmp(kind, "collision") == 0;
     for (const KlXmlNode *node = kl_xml_child(link_node, kind); node != NULL; node = kl_xml_sibling(node, kind)) {
         KlGeomDef def;
@@ -128,14 +128,17 @@ static KlStatus read_geoms(KlMechanism *mechanism, const KlXmlNode *robot, const
             return kl_fail(KL_ERR_MEMORY, "out of memory");
         }
         def.visual_only = !collides;
-        *geom = (KlImportGeom){.def = def, .node = node, .link = link, .density = mechanism->options->density,
-                               .collides = collides, .counts = collides};
+        *geom = (KlImportGeom){.def = def,
+                               .node = node,
+                               .link = link,
+                               .density = mechanism->options->density,
+                               .collides = collides,
+                               .counts = collides};
     }
     return KL_OK;
 }
 
-static KlStatus read_link(KlMechanism *mechanism, const KlXmlNode *robot, const KlXmlNode *node,
-                          const char *folder) {
+static KlStatus read_link(KlMechanism *mechanism, const KlXmlNode *robot, const KlXmlNode *node, const char *folder) {
     const char *name;
     KL_TRY(kl_xml_need(node, "name", &name));
     if (kl_mechanism_find_link(mechanism, name) >= 0) {
@@ -147,8 +150,8 @@ static KlStatus read_link(KlMechanism *mechanism, const KlXmlNode *robot, const 
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
     int32_t index = mechanism->link_count - 1;
-    *link = (KlImportLink){.name = name, .node = node, .into = -1, .pose = {0, 0, 0, 1, 0, 0, 0},
-                           .into_pose = {0, 0, 0, 1, 0, 0, 0}};
+    *link = (KlImportLink){
+        .name = name, .node = node, .into = -1, .pose = {0, 0, 0, 1, 0, 0, 0}, .into_pose = {0, 0, 0, 1, 0, 0, 0}};
     *frame = (KlImportFrame){.name = name, .link = index, .pose = {0, 0, 0, 1, 0, 0, 0}};
     const KlXmlNode *inertial = kl_xml_child(node, "inertial");
     if (inertial != NULL) {
@@ -251,8 +254,10 @@ static KlStatus read_joint(KlMechanism *mechanism, const KlXmlNode *node) {
     }
     const JointType *type = find_type(type_name);
     if (type == NULL) {
-        return kl_xml_fail(node, "unknown joint type \"%.60s\": fixed, revolute, continuous, prismatic, planar, "
-                                 "floating and spherical are known", type_name);
+        return kl_xml_fail(node,
+                           "unknown joint type \"%.60s\": fixed, revolute, continuous, prismatic, planar, "
+                           "floating and spherical are known",
+                           type_name);
     }
     KlImportJoint *joint = kl_mechanism_add_joint(mechanism);
     KlImportFrame *frame = kl_mechanism_add_frame(mechanism);
@@ -277,8 +282,10 @@ static KlStatus read_joint(KlMechanism *mechanism, const KlXmlNode *node) {
     kl_pose_mul(origin, joint->child_frame, joint->parent_frame);
     const KlXmlNode *mimic = kl_xml_child(node, "mimic");
     if (mimic != NULL) {
-        kl_mechanism_note(mechanism, mimic, true, "coupling to joint \"%.80s\" is not carried over: close the real "
-                          "loop, or drive both joints", kl_xml_get(mimic, "joint"));
+        kl_mechanism_note(mechanism, mimic, true,
+                          "coupling to joint \"%.80s\" is not carried over: close the real "
+                          "loop, or drive both joints",
+                          kl_xml_get(mimic, "joint"));
     }
     return read_limits(mechanism, node, type_name, joint);
 }

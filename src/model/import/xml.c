@@ -21,7 +21,8 @@ typedef struct Reader {
 } Reader;
 
 static void stop(Reader *reader, KlStatus status, const char *what) {
-    KlPlace place = {.file = reader->file, .line = (int32_t)XML_GetCurrentLineNumber(reader->parser),
+    KlPlace place = {.file = reader->file,
+                     .line = (int32_t)XML_GetCurrentLineNumber(reader->parser),
                      .column = (int32_t)XML_GetCurrentColumnNumber(reader->parser) + 1};
     reader->status = kl_fail_at(status, &place, "%s", what);
     XML_StopParser(reader->parser, XML_FALSE);
@@ -91,8 +92,8 @@ KlStatus kl_xml_parse(const char *data, size_t size, const char *file, KlArena *
         return kl_fail_at(KL_ERR_LIMIT, &(KlPlace){.file = file}, "is larger than 64 MiB");
     }
     static const XML_Memory_Handling_Suite memory = {kl_alloc, kl_realloc, kl_free};
-    Reader reader = {.arena = arena, .file = kl_arena_text(arena, file),
-                     .parser = XML_ParserCreate_MM(NULL, &memory, NULL)};
+    Reader reader = {
+        .arena = arena, .file = kl_arena_text(arena, file), .parser = XML_ParserCreate_MM(NULL, &memory, NULL)};
     if (reader.parser == NULL || arena->failed) {
         XML_ParserFree(reader.parser);
         return kl_fail(KL_ERR_MEMORY, "out of memory");
@@ -101,7 +102,8 @@ KlStatus kl_xml_parse(const char *data, size_t size, const char *file, KlArena *
     XML_SetElementHandler(reader.parser, on_start, on_end);
     enum XML_Status parsed = XML_Parse(reader.parser, data, (int)size, 1);
     if (parsed != XML_STATUS_OK && reader.status == KL_OK) {
-        KlPlace place = {.file = file, .line = (int32_t)XML_GetCurrentLineNumber(reader.parser),
+        KlPlace place = {.file = file,
+                         .line = (int32_t)XML_GetCurrentLineNumber(reader.parser),
                          .column = (int32_t)XML_GetCurrentColumnNumber(reader.parser) + 1};
         enum XML_Error error = XML_GetErrorCode(reader.parser);
         reader.status = error == XML_ERROR_NO_MEMORY
@@ -150,8 +152,8 @@ KlStatus kl_xml_fail(const KlXmlNode *node, const char *format, ...) {
     return kl_fail_at(KL_ERR_SCENE, &place, "%s", what);
 }
 
-KlStatus kl_xml_numbers(const KlXmlNode *node, const char *attribute, int32_t minimum, int32_t count,
-                        double *values, int32_t *read) {
+KlStatus kl_xml_numbers(const KlXmlNode *node, const char *attribute, int32_t minimum, int32_t count, double *values,
+                        int32_t *read) {
     const char *text = kl_xml_get(node, attribute);
     if (read != NULL) {
         *read = 0;

@@ -25,8 +25,8 @@ const char *kl_xml_get(const KlXmlNode *node, const char *attribute);      // NU
 
 // Reads `minimum` to `count` finite numbers into `values`; leaves them alone when the attribute is absent.
 // `read` may be NULL. KL_ERR_FORMAT with the place when the text is something else.
-KlStatus kl_xml_numbers(const KlXmlNode *node, const char *attribute, int32_t minimum, int32_t count,
-                        double *values, int32_t *read);
+KlStatus kl_xml_numbers(const KlXmlNode *node, const char *attribute, int32_t minimum, int32_t count, double *values,
+                        int32_t *read);
 // "true"/"false", MuJoCo's "auto" as `automatic`.
 KlStatus kl_xml_bool(const KlXmlNode *node, const char *attribute, bool automatic, bool *value);
 // An attribute that must be there.

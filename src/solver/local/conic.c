@@ -88,8 +88,7 @@ static void degenerate(const KlConic *c, double tangent[2]) {
     double gx = c->coupling[0] / size, gy = c->coupling[1] / size, best = 0.0;
     for (int32_t side = -1; side <= 1; side += 2) {
         double e[2] = {gx * cosine - side * gy * sine, gy * cosine + side * gx * sine};
-        double curvature = c->plane[0] * e[0] * e[0] + 2.0 * c->plane[1] * e[0] * e[1] +
-                           c->plane[2] * e[1] * e[1];
+        double curvature = c->plane[0] * e[0] * e[0] + 2.0 * c->plane[1] * e[0] * e[1] + c->plane[2] * e[1] * e[1];
         double along = c->drive[0] * e[0] + c->drive[1] * e[1];
         double r = along < 0.0 && curvature > 0.0 ? -along / curvature : 0.0;
         double value = 0.5 * r * along;
@@ -135,8 +134,8 @@ static void slip(KlConic *c, KlConicSearch search, bool minimum, double tangent[
     double e[2];
     if (!search(c, e) && !kl_conic_scan(c, e)) {
         double size = sqrt(c->centre[0] * c->centre[0] + c->centre[1] * c->centre[1]);
-        bool usable = size > 0.0 && kl_conic_radial(c, (const double[2]){c->centre[0] / size,
-                                                                        c->centre[1] / size}) > 0.0;
+        bool usable =
+            size > 0.0 && kl_conic_radial(c, (const double[2]){c->centre[0] / size, c->centre[1] / size}) > 0.0;
         e[0] = usable ? c->centre[0] / size : 1.0;
         e[1] = usable ? c->centre[1] / size : 0.0;
     }

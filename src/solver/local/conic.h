@@ -39,7 +39,7 @@ static inline double kl_circle_value(const double k[6], const double e[2]) {
 enum { KL_CIRCLE_ROOTS = 4 };
 int32_t kl_circle_roots(const double k[6], double e[KL_CIRCLE_ROOTS][2]);  // their number
 
-double kl_conic_radial(const KlConic *conic, const double e[2]);     // f
+double kl_conic_radial(const KlConic *conic, const double e[2]);                // f
 static inline double kl_conic_slope(const KlConic *conic, const double e[2]) {  // F
     return kl_circle_value(conic->slope, e);
 }

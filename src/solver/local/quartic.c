@@ -88,7 +88,7 @@ static bool half_angle(const double k[6], double p[5]) {
 // The direction opposite to the largest |F| of eight.
 static void far_from_roots(const double k[6], double e[2]) {
     static const double half = 0.70710678118654752440;
-    static const double rays[8][2] = {{1, 0}, {half, half}, {0, 1}, {-half, half},
+    static const double rays[8][2] = {{1, 0},  {half, half},   {0, 1},  {-half, half},
                                       {-1, 0}, {-half, -half}, {0, -1}, {half, -half}};
     double largest = fabs(kl_circle_value(k, rays[0]));
     e[0] = -rays[0][0];
