@@ -23,8 +23,9 @@ function(kl_build_dependency name source inputs prefix)
     message(STATUS "Building ${name} into ${install}")
     set(work ${CMAKE_BINARY_DIR}/dependencies/${name})
     set(toolchain)
-    if(CMAKE_TOOLCHAIN_FILE)
-        set(toolchain -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE})
+    if(CMAKE_TOOLCHAIN_FILE)  # WebAssembly: small, because a page waits for it
+        set(toolchain -DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE}
+            -DCMAKE_C_FLAGS_RELEASE=-Os -DCMAKE_CXX_FLAGS_RELEASE=-Os)
     else()
         set(toolchain -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
     endif()

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # All tests, one stage after another; ends with a line "N passed, N failed".
-#   --all   also what takes long: every slow test, sanitizers over them, lints of the whole source
+#   --all   also what takes long: every slow test, sanitizers over them, lints of the whole source,
+#           times of the page
 set -u
 cd "$(dirname "$0")/.."
 all=false
-[ "${1:-}" = --all ] && all=true
+[ "${1:-}" = --all ] && all=true && export KINLOOP_TIMINGS=1
 jobs=$(nproc)
 passed=0
 failed=0

@@ -2,14 +2,13 @@
 // Limits are three times the targets, since test machines are shared and draw in software.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { browse, filled, openPage, serve } from './browser.mjs';
 
-/** Times say nothing on a machine that is busy with something else. */
-const busy = () => loadavg()[0] > cpus().length && 'the machine is busy';
+/** Times are measured on request: machines are shared, and no gate may stand on one. */
+const untimed = !process.env.KINLOOP_TIMINGS && 'set KINLOOP_TIMINGS=1 to measure times';
 
 let server;
 let browser;
@@ -31,7 +30,7 @@ test('the first load stays below 500 kB gzipped', (t) => {
     assert.ok(total < 500_000, `${total} bytes`);
 });
 
-test('drawing and plotting leave the main thread free', { skip: busy() }, async (t) => {
+test('drawing and plotting leave the main thread free', { skip: untimed }, async (t) => {
     const { page, context, errors } = await openPage(
         browser,
         `${server.url}#v=1&scene=walker&s=admm-ncp-plus,admm-ncp-la&pre=ht&T=1&t=0.01`,
@@ -61,7 +60,7 @@ test('drawing and plotting leave the main thread free', { skip: busy() }, async 
     await context.close();
 });
 
-test('a solve of a hundred thousand iterations does not stop the page', { skip: busy() }, async (t) => {
+test('a solve of a hundred thousand iterations does not stop the page', { skip: untimed }, async (t) => {
     const { page, context, errors } = await openPage(
         browser,
         `${server.url}#v=1&scene=fourbar_free&run=stabilized&s=pgs-ccp&pre=hp&p=pgs-ccp.max_iterations:100000&p=pgs-ccp.tolerance:1e-16&T=0.5&t=0`,
