@@ -13,17 +13,7 @@
 enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_RHO, PARAM_OMEGA, PARAM_ETA, PARAM_ADAPT, PARAM_ACCELERATE };
 
 static const KlParam params[] = {
-    {"max_iterations", "Iteration limit", "",
-     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT, 10000.0, 1.0, 1e7,
-     true, NULL},
-    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL, 1e-10, 0.0, 1.0,
-     true, NULL},
-    {"warm_start", "Warm start", "",
-     "First guess: zero, the last solution of the same constraints, or that scaled by the best "
-     "multiple for "
-     "the new problem.",
-     KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
-    KL_FACTOR_PARAM,
+    KL_SCALED_PARAMS,
     {"rho", "First penalty", "", "rho^0, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1.0, 1e-6, 1e6,
      true, NULL},
     {"omega", "Over-relaxation", "", "Share of x in x_r; above 1 looks ahead.", KL_PARAM_REAL, 1.6, 0.1, 1.99, false,
@@ -80,20 +70,11 @@ static KlStatus begin(KlRun *run) {
 static void iterate(KlRun *run) {
     AdmmNcpPlus *n = run->state;
     run->broken = !kl_admm_plus_step(&n->admm, &n->scaled);
-    kl_scaled_to_reaction(&n->scaled, n->admm.y, run->lambda);
     kl_scaled_velocity(&n->scaled, n->admm.y, n->velocity);
     (void)kl_scaled_natural(&n->scaled, n->admm.y, n->velocity, n->natural);
     n->relative = kl_scaled_natural_relative(&n->scaled, n->admm.y, n->natural);
-    KlResiduals residuals;
-    for (int32_t i = 0; i < n->scaled.dim; i++) {
-        n->velocity[i] *= n->scaled.unit / n->scaled.scale[i];
-    }
-    kl_problem_residuals_at(run->problem, run->lambda, n->velocity, &residuals);
-    run->primal = residuals.primal;
-    run->dual = residuals.dual;
-    run->complementarity = residuals.complementarity;
+    kl_scaled_report(&n->scaled, n->admm.y, n->velocity, n->natural, run);
     run->penalty = n->admm.penalty;
-    run->factorizations = n->scaled.factorizations;
 }
 
 static bool converged(const KlRun *run) {

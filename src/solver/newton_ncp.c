@@ -34,17 +34,7 @@
 enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, PARAM_LEAST_NORM };
 
 static const KlParam params[] = {
-    {"max_iterations", "Iteration limit", "",
-     "Iterations after which the solve ends with the outcome max-iterations (N_max).", KL_PARAM_INT, 10000.0, 1.0, 1e7,
-     true, NULL},
-    {"tolerance", "Tolerance", "", "The solve ends when r_nat_rel is at most this.", KL_PARAM_REAL, 1e-10, 0.0, 1.0,
-     true, NULL},
-    {"warm_start", "Warm start", "",
-     "First guess: zero, the last solution of the same constraints, or that scaled by the best "
-     "multiple for "
-     "the new problem.",
-     KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"},
-    KL_FACTOR_PARAM,
+    KL_SCALED_PARAMS,
     {"eta", "First proximal term", "",
      "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1e-8, 1e-13,
      1.0, true, NULL},
@@ -462,22 +452,13 @@ static KlStatus begin(KlRun *run) {
 }
 
 static void report(KlRun *run, Newton *n) {
-    KlResiduals residuals;
     // In ADMM's rounds the iterate moves on while the best point rests; the last word is the best
     // point's.
     bool last = n->settled || run->iteration >= kl_param_int(run, KL_PARAM_MAX_ITERATIONS);
-    const double *x = n->phase == PHASE_ADMM && !last ? n->admm.y : n->best;
-    kl_scaled_to_reaction(&n->scaled, x, run->lambda);
-    const double *velocity = x == n->best ? n->best_velocity : n->admm_velocity;
-    for (int32_t i = 0; i < n->scaled.dim; i++) {
-        n->inside_velocity[i] = velocity[i] * n->scaled.unit / n->scaled.scale[i];
-    }
-    kl_problem_residuals_at(run->problem, run->lambda, n->inside_velocity, &residuals);
-    run->primal = residuals.primal;
-    run->dual = residuals.dual;
-    run->complementarity = residuals.complementarity;
+    bool moving = n->phase == PHASE_ADMM && !last;
+    kl_scaled_report(&n->scaled, moving ? n->admm.y : n->best, moving ? n->admm_velocity : n->best_velocity,
+                     n->inside_velocity, run);
     run->penalty = n->phase == PHASE_ADMM ? n->admm.penalty : n->phase == PHASE_INTERIOR ? n->interior.tau : n->eta;
-    run->factorizations = n->scaled.factorizations;
 }
 
 static void move_to_least_norm(Newton *n, double tolerance) {

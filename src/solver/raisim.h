@@ -6,8 +6,8 @@
 
 enum { KL_PARAM_CORRECTION = KL_SPLITTING_PARAM_COUNT };
 
-#define KL_RAISIM_DS_PARAMS                                                                         \
-    KL_SPLITTING_PARAMS, {                                                                          \
+#define KL_CORRECTION_PARAM                                                                         \
+    {                                                                                               \
         "correction", "De Saxce correction", "",                                                    \
             "exact: each contact satisfies Coulomb's law in every sweep. sweep: one update of s = " \
             "Gamma(v) a sweep, as printed; it can settle at points that are not Coulomb's.",        \

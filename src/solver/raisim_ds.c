@@ -3,7 +3,7 @@
 // local objective; see local/corrected.c for why the exact local solution is the default.
 #include "solver/raisim.h"
 
-static const KlParam params[] = {KL_RAISIM_DS_PARAMS};
+static const KlParam params[] = {KL_SPLITTING_PARAMS, KL_CORRECTION_PARAM};
 
 static const KlSplittingKind exact = {.local = kl_local_coulomb};
 static const KlSplittingKind printed = {.local = kl_local_bisection, .de_saxce = true};

@@ -7,7 +7,12 @@
 
 #include "solver/raisim.h"
 
-static const KlParam params[] = {KL_RAISIM_DS_PARAMS};
+static const KlParam params[] = {
+    KL_COMMON_PARAMS_OF(1e-12,
+                        "The solve ends when |f - f_previous| / I_total is below this (epsilon). 0 never stops early."),
+    KL_SWEEP_PARAMS,
+    KL_CORRECTION_PARAM,
+};
 
 typedef struct EarlyStop {
     KlSplitting splitting;  // first: the scheme sees its own state

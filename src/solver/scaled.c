@@ -509,6 +509,19 @@ double kl_scaled_natural(const KlScaled *s, const double *x, const double *veloc
     return sqrt(sum);
 }
 
+void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run) {
+    KlResiduals residuals;
+    kl_scaled_to_reaction(s, x, run->lambda);
+    for (int32_t i = 0; i < s->dim; i++) {
+        scratch[i] = velocity[i] * s->unit / s->scale[i];
+    }
+    kl_problem_residuals_at(run->problem, run->lambda, scratch, &residuals);
+    run->primal = residuals.primal;
+    run->dual = residuals.dual;
+    run->complementarity = residuals.complementarity;
+    run->factorizations = s->factorizations;
+}
+
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural) {
     double largest = 0.0, size = 0.0;
     for (int32_t i = 0; i < s->dim; i++) {

@@ -46,6 +46,9 @@ typedef enum KlFactorization {
             KL_PARAM_CHOICE, KL_FACTOR_AUTO, 0.0, 3.0, false, "auto|dense|sparse|bodies"           \
     }
 
+// The rows that open the tables of the solvers on a scaled problem.
+#define KL_SCALED_PARAMS KL_COMMON_PARAMS_OF(1e-10, "The solve ends when r_nat_rel is at most this."), KL_FACTOR_PARAM
+
 typedef struct KlScaled {
     const KlProblem *problem;
     int32_t dim, first_limit, first_contact;  // rows
@@ -100,6 +103,9 @@ void kl_scaled_project(const KlScaled *s, double *x);                     // P_K
 
 // natural = x - P_K(x - v_hat) (dim); returns its L2 norm. Velocity belongs to x.
 double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural);
+// Hands x with its scaled velocity over to the run: lambda, and the paper's residuals of it, which our
+// solvers report but do not stop on. `scratch` (dim).
+void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run);
 // r_nat_rel of lambda(x) from the scaled natural map.
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural);
 

@@ -16,32 +16,27 @@
 // The rows that open every solver's parameter table, and their places.
 enum { KL_PARAM_MAX_ITERATIONS = 0, KL_PARAM_TOLERANCE, KL_PARAM_WARM_START, KL_COMMON_PARAM_COUNT };
 
-#define KL_COMMON_PARAMS                                                                                \
-    {"max_iterations",                                                                                  \
-     "Iteration limit",                                                                                 \
-     "",                                                                                                \
-     "Iterations after which the solve ends with the outcome max-iterations (N_max).",                  \
-     KL_PARAM_INT,                                                                                      \
-     10000.0,                                                                                           \
-     1.0,                                                                                               \
-     1e7,                                                                                               \
-     true,                                                                                              \
-     NULL},                                                                                             \
-        {"tolerance",                                                                                   \
-         "Tolerance",                                                                                   \
-         "",                                                                                            \
-         "The solve ends when each stopping residual is below this (epsilon). 0 never stops early.",    \
-         KL_PARAM_REAL,                                                                                 \
-         1e-12,                                                                                         \
-         0.0,                                                                                           \
-         1.0,                                                                                           \
-         true,                                                                                          \
-         NULL},                                                                                         \
-    {                                                                                                   \
-        "warm_start", "Warm start", "",                                                                 \
-            "First guess: zero, the last solution of the same constraints, or that scaled by the best " \
-            "multiple for the new problem.",                                                            \
-            KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"                    \
+#define KL_COMMON_PARAMS       \
+    KL_COMMON_PARAMS_OF(1e-12, \
+                        "The solve ends when each stopping residual is below this (epsilon). 0 never stops early.")
+
+// The same for a method that stops on something else: its own tolerance, and what that bounds.
+#define KL_COMMON_PARAMS_OF(tolerance, tolerance_text)                                                    \
+    {"max_iterations",                                                                                    \
+     "Iteration limit",                                                                                   \
+     "",                                                                                                  \
+     "Iterations after which the solve ends with the outcome max-iterations (N_max).",                    \
+     KL_PARAM_INT,                                                                                        \
+     10000.0,                                                                                             \
+     1.0,                                                                                                 \
+     1e7,                                                                                                 \
+     true,                                                                                                \
+     NULL},                                                                                               \
+        {"tolerance", "Tolerance", "", tolerance_text, KL_PARAM_REAL, tolerance, 0.0, 1.0, true, NULL}, { \
+        "warm_start", "Warm start", "",                                                                   \
+            "First guess: zero, the last solution of the same constraints, or that scaled by the best "   \
+            "multiple for the new problem.",                                                              \
+            KL_PARAM_CHOICE, KL_WARM_NONE, 0.0, 2.0, false, "none|previous|rescaled"                      \
     }
 
 #define KL_PARAM_TABLE(table) .params = (table), .param_count = (int32_t)(sizeof(table) / sizeof((table)[0]))

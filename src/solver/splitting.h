@@ -22,18 +22,18 @@ enum {
 typedef enum KlSweep { KL_SWEEP_DELASSUS = 0, KL_SWEEP_BODY_SPACE, KL_SWEEP_AUTO } KlSweep;
 typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER_RANDOM } KlOrder;
 
-#define KL_SPLITTING_PARAMS                                                                                          \
-    KL_COMMON_PARAMS,                                                                                                \
-        {"omega",                                                                                                    \
-         "Relaxation factor",                                                                                        \
-         "",                                                                                                         \
-         "omega^0: each block moves by this share of its local solution. 1 is Gauss-Seidel.",                        \
-         KL_PARAM_REAL,                                                                                              \
-         1.0,                                                                                                        \
-         0.01,                                                                                                       \
-         2.0,                                                                                                        \
-         false,                                                                                                      \
-         NULL},                                                                                                      \
+#define KL_SPLITTING_PARAMS KL_COMMON_PARAMS, KL_SWEEP_PARAMS
+#define KL_SWEEP_PARAMS                                                                                              \
+    {"omega",                                                                                                        \
+     "Relaxation factor",                                                                                            \
+     "",                                                                                                             \
+     "omega^0: each block moves by this share of its local solution. 1 is Gauss-Seidel.",                            \
+     KL_PARAM_REAL,                                                                                                  \
+     1.0,                                                                                                            \
+     0.01,                                                                                                           \
+     2.0,                                                                                                            \
+     false,                                                                                                          \
+     NULL},                                                                                                          \
         {"omega_min",                                                                                                \
          "Smallest relaxation",                                                                                      \
          "",                                                                                                         \
