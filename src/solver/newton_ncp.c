@@ -9,10 +9,8 @@
 //   factorizations.
 //             When its contact states rest, Newton gets a try; if that stalls, the interior goes
 //             on.
-//   proximal  the proximal point method: Newton on the problem with D + eta 1 and v_f - eta a,
-//   anchored at a
-//             solution of the last one. It need not lower |F| and so leaves points where Newton is
-//             caught.
+//   proximal  the proximal point method (proximal.h). It need not lower |F| and so leaves points where
+//             Newton is caught, above all where rows of v_f contradict each other a little.
 //   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when both have
 //   stalled.
 //
@@ -27,6 +25,7 @@
 #include "solver/admm_plus.h"
 #include "solver/interior.h"
 #include "solver/least_norm.h"
+#include "solver/proximal.h"
 #include "solver/scaled.h"
 #include "solver/semismooth.h"
 #include "solver/solver.h"
@@ -51,24 +50,18 @@ static const KlParam params[] = {
 typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, PHASE_REST } Phase;
 
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
-static const double GOOD_DROP = 1e-3;    // of |F| in one step: eta need not go down
-static const double MARGIN = 0.5;        // of the tolerance: the judge sums in another order
-static const double REST_BELOW = 1e-7;   // r_nat_rel of a point that may be all the problem's rounding allows
-static const double STRICT = 1e-8;       // |F| over |S v_f| that ends the search for a better point
+static const double GOOD_DROP = 1e-3;   // of |F| in one step: eta need not go down
+static const double MARGIN = 0.5;       // of the tolerance: the judge sums in another order
+static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
+static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
+static const double FIRST_PROXIMAL = 1e-2;
 static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
-enum {
-    WINDOW = 3,
-    PATIENCE = 10,
-    INTERIOR_STEPS = 60,
-    REST_ROUNDS = 4,
-    PROXIMAL_WINDOW = 60,
-    PROXIMAL_STEPS = 200,
-    ADMM_ROUND = 100
-};
+enum { WINDOW = 3, PATIENCE = 10, INTERIOR_STEPS = 60, REST_ROUNDS = 4, PROXIMAL_STEPS = 600, ADMM_ROUND = 100 };
 
 typedef struct Newton {
     KlScaled scaled;
     KlInterior interior;
+    KlProximal proximal;
     KlAdmmPlus admm;
     KlLeastNorm least_norm;
     KL_BUFFER(double) memory;
@@ -78,7 +71,6 @@ typedef struct Newton {
     double *step, *right;                               // (dim)
     double *best;                                       // (dim) in K, least r_nat_rel
     double *best_velocity, *admm_velocity;              // (dim) of best, of admm.y
-    double *anchor;                                     // (dim) of the proximal phase
     double *inside, *inside_velocity, *inside_natural;  // (dim) scratch
     uint8_t *state;                                     // (limits + contacts) branches
     double merit, relative, best_relative;
@@ -167,23 +159,11 @@ static void start_interior(Newton *n) {
     }
 }
 
-static double evaluate_proximal(Newton *n, const double *x, double *velocity, double *natural) {
-    KlScaled *s = &n->scaled;
-    kl_scaled_velocity(s, x, velocity);
-    for (int32_t i = 0; i < s->dim; i++) {
-        velocity[i] += n->eta * (x[i] - n->anchor[i]);
-    }
-    return kl_scaled_natural(s, x, velocity, natural);
-}
-
-static void start_proximal(Newton *n, double eta) {
+static void start_proximal(Newton *n) {
     n->phase = PHASE_PROXIMAL;
-    n->eta = eta;
-    n->phase_steps = n->window = 0;
-    n->window_relative = n->best_relative;
-    memcpy(n->anchor, n->best, (size_t)n->scaled.dim * sizeof *n->anchor);
-    memcpy(n->x, n->best, (size_t)n->scaled.dim * sizeof *n->x);
-    n->merit = evaluate_proximal(n, n->x, n->velocity, n->natural);
+    n->phase_steps = 0;
+    keep_projection(n, n->best);
+    kl_proximal_start(&n->proximal, &n->scaled, n->best, FIRST_PROXIMAL);
 }
 
 // True when REST_ROUNDS rounds (1000 iterations and the Newton steps between) have not halved
@@ -220,7 +200,7 @@ static void newton_stalled(Newton *n, double tolerance) {
         start_interior(n);
     } else if (n->admm_rounds == 0 && !n->proximal_tried) {
         n->proximal_tried = true;
-        start_proximal(n, 1.0);
+        start_proximal(n);
     } else {
         start_admm(n);
     }
@@ -329,62 +309,17 @@ static void iterate_interior(Newton *n, double tolerance) {
     }
 }
 
-// The subproblem is solved well enough when |F| is a tenth of the pull towards the anchor.
-static bool reached(const Newton *n) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < n->scaled.dim; i++) {
-        double pull = n->eta * (n->x[i] - n->anchor[i]);
-        sum += pull * pull;
-    }
-    return n->merit <= 0.1 * sqrt(sum) || n->merit == 0.0;
-}
-
-static bool proximal_step(Newton *n) {
-    KlScaled *s = &n->scaled;
-    kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
-    if (!kl_scaled_factor(s)) {
-        return false;
-    }
-    kl_scaled_solve(s, n->right, 1, n->step);
-    for (double length = 1.0; length > 0.05; length *= 0.5) {
-        set_trial(n, length);
-        double merit = evaluate_proximal(n, n->trial, n->trial_velocity, n->trial_natural);
-        if (merit <= (1.0 - 1e-4 * length) * n->merit) {
-            accept(n, merit);
-            return true;
-        }
-    }
-    return false;
-}
-
 static void iterate_proximal(Newton *n, double tolerance) {
-    size_t bytes = (size_t)n->scaled.dim * sizeof *n->x;
+    KlProximalOutcome outcome = kl_proximal_step(&n->proximal, &n->scaled);
     n->phase_steps++;
-    n->window++;
-    if (!proximal_step(n)) {
-        n->eta = n->eta * 4.0;
-        memcpy(n->x, n->anchor, bytes);
-    } else if (reached(n)) {
-        double relative;
-        (void)evaluate(n, n->x, n->trial_velocity, n->trial_natural, &relative);
-        memcpy(n->anchor, n->x, bytes);
-        n->eta = n->eta * 0.3 < 1e-9 ? 1e-9 : n->eta * 0.3;
-    } else if (n->phase_steps < PROXIMAL_STEPS) {
-        return;
+    if (outcome == KL_PROXIMAL_ANCHOR) {
+        keep_projection(n, n->proximal.x);
     }
     if (n->best_relative <= tolerance) {
-        n->settled = true;
-        return;
-    }
-    if (n->best_relative < 0.5 * n->window_relative) {
-        n->window = 0;
-        n->window_relative = n->best_relative;
-    }
-    if (n->window > PROXIMAL_WINDOW || n->phase_steps >= PROXIMAL_STEPS || n->eta > 1e3) {
+        start_newton(n, n->best, n->best_relative, true);
+    } else if (outcome == KL_PROXIMAL_STUCK || n->phase_steps >= PROXIMAL_STEPS) {
         start_admm(n);
-        return;
     }
-    n->merit = evaluate_proximal(n, n->x, n->velocity, n->natural);
 }
 
 static void iterate_admm(Newton *n, double tolerance) {
@@ -410,10 +345,20 @@ static void iterate_rest(Newton *n, double tolerance) {
 static KlStatus lay_out(Newton *n) {
     size_t dim = (size_t)n->scaled.dim;
     size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
-    double **vectors[] = {
-        &n->x,      &n->velocity,        &n->natural,       &n->trial,         &n->trial_velocity, &n->trial_natural,
-        &n->step,   &n->right,           &n->best,          &n->best_velocity, &n->admm_velocity,  &n->anchor,
-        &n->inside, &n->inside_velocity, &n->inside_natural};
+    double **vectors[] = {&n->x,
+                          &n->velocity,
+                          &n->natural,
+                          &n->trial,
+                          &n->trial_velocity,
+                          &n->trial_natural,
+                          &n->step,
+                          &n->right,
+                          &n->best,
+                          &n->best_velocity,
+                          &n->admm_velocity,
+                          &n->inside,
+                          &n->inside_velocity,
+                          &n->inside_natural};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
         return KL_ERR_MEMORY;
@@ -424,6 +369,7 @@ static KlStatus lay_out(Newton *n) {
     n->state = n->states.at;
     memset(n->state, 0, branches);
     KL_TRY(kl_interior_reserve(&n->interior, &n->scaled));
+    KL_TRY(kl_proximal_reserve(&n->proximal, &n->scaled));
     KL_TRY(kl_least_norm_reserve(&n->least_norm, &n->scaled));
     return kl_admm_plus_reserve(&n->admm, &n->scaled);
 }
@@ -451,14 +397,29 @@ static KlStatus begin(KlRun *run) {
     return KL_OK;
 }
 
+// The walks of ADMM and of the proximal method move on while the best point rests: their own point is
+// shown then. The last word is the best point's.
+static const double *shown(const Newton *n, bool last, const double **velocity) {
+    bool walks = !last && (n->phase == PHASE_ADMM || n->phase == PHASE_PROXIMAL);
+    *velocity = !walks ? n->best_velocity : n->phase == PHASE_ADMM ? n->admm_velocity : n->inside_velocity;
+    return !walks ? n->best : n->phase == PHASE_ADMM ? n->admm.y : n->inside;
+}
+
+static double penalty(const Newton *n) {
+    const double by_phase[] = {[PHASE_NEWTON] = n->eta,
+                               [PHASE_INTERIOR] = n->interior.tau,
+                               [PHASE_PROXIMAL] = n->proximal.eta,
+                               [PHASE_ADMM] = n->admm.penalty,
+                               [PHASE_REST] = n->eta};
+    return by_phase[n->phase];
+}
+
 static void report(KlRun *run, Newton *n) {
-    // In ADMM's rounds the iterate moves on while the best point rests; the last word is the best
-    // point's.
+    const double *velocity;
     bool last = n->settled || run->iteration >= kl_param_int(run, KL_PARAM_MAX_ITERATIONS);
-    bool moving = n->phase == PHASE_ADMM && !last;
-    kl_scaled_report(&n->scaled, moving ? n->admm.y : n->best, moving ? n->admm_velocity : n->best_velocity,
-                     n->inside_velocity, run);
-    run->penalty = n->phase == PHASE_ADMM ? n->admm.penalty : n->phase == PHASE_INTERIOR ? n->interior.tau : n->eta;
+    const double *x = shown(n, last, &velocity);
+    kl_scaled_report(&n->scaled, x, velocity, n->right, run);
+    run->penalty = penalty(n);
 }
 
 static void move_to_least_norm(Newton *n, double tolerance) {
@@ -498,6 +459,7 @@ static void release(void *state) {
     Newton *n = state;
     kl_scaled_release(&n->scaled);
     kl_interior_release(&n->interior);
+    kl_proximal_release(&n->proximal);
     kl_admm_plus_release(&n->admm);
     kl_least_norm_release(&n->least_norm);
     kl_free(n->memory.at);
