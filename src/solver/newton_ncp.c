@@ -54,9 +54,17 @@ static const double GOOD_DROP = 1e-3;   // of |F| in one step: eta need not go d
 static const double MARGIN = 0.5;       // of the tolerance: the judge sums in another order
 static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
 static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
-static const double FIRST_PROXIMAL = 1e-2;
+static const double FIRST_PROXIMAL = 1e-2, LATER_PROXIMAL = 1.0;
 static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
-enum { WINDOW = 3, PATIENCE = 10, INTERIOR_STEPS = 60, REST_ROUNDS = 4, PROXIMAL_STEPS = 600, ADMM_ROUND = 100 };
+enum {
+    WINDOW = 3,
+    PATIENCE = 10,
+    INTERIOR_STEPS = 60,
+    REST_ROUNDS = 4,
+    PROXIMAL_FIRST = 600,
+    PROXIMAL_LATER = 200,
+    ADMM_ROUND = 100
+};
 
 typedef struct Newton {
     KlScaled scaled;
@@ -81,8 +89,8 @@ typedef struct Newton {
     double rounds_relative;                // best r_nat_rel when ADMM's rounds were last counted
     double attempt_below;                  // next attempt only under this r_nat_rel
     double window_relative;
-    int32_t window, refusals, phase_steps, admm_left, admm_rounds;
-    bool proximal_tried;
+    int32_t window, refusals, phase_steps, admm_left, admm_rounds, proximal_left;
+    int32_t proximal_rounds;
     bool settled;
 } Newton;
 
@@ -159,11 +167,14 @@ static void start_interior(Newton *n) {
     }
 }
 
+// First from the best point, where Newton was caught; later from where ADMM has come to.
 static void start_proximal(Newton *n) {
+    bool first = n->proximal_rounds++ == 0;
+    const double *from = first ? n->best : n->admm.y;
     n->phase = PHASE_PROXIMAL;
-    n->phase_steps = 0;
-    keep_projection(n, n->best);
-    kl_proximal_start(&n->proximal, &n->scaled, n->best, FIRST_PROXIMAL);
+    n->proximal_left = first ? PROXIMAL_FIRST : PROXIMAL_LATER;
+    keep_projection(n, from);
+    kl_proximal_start(&n->proximal, &n->scaled, from, first ? FIRST_PROXIMAL : LATER_PROXIMAL);
 }
 
 // True when REST_ROUNDS rounds (1000 iterations and the Newton steps between) have not halved
@@ -198,8 +209,7 @@ static void newton_stalled(Newton *n, double tolerance) {
         n->settled = true;  // no step betters a point that already meets the tolerance
     } else if (!n->interior_dead) {
         start_interior(n);
-    } else if (n->admm_rounds == 0 && !n->proximal_tried) {
-        n->proximal_tried = true;
+    } else if (n->proximal_rounds == n->admm_rounds) {
         start_proximal(n);
     } else {
         start_admm(n);
@@ -311,13 +321,12 @@ static void iterate_interior(Newton *n, double tolerance) {
 
 static void iterate_proximal(Newton *n, double tolerance) {
     KlProximalOutcome outcome = kl_proximal_step(&n->proximal, &n->scaled);
-    n->phase_steps++;
     if (outcome == KL_PROXIMAL_ANCHOR) {
         keep_projection(n, n->proximal.x);
     }
     if (n->best_relative <= tolerance) {
         start_newton(n, n->best, n->best_relative, true);
-    } else if (outcome == KL_PROXIMAL_STUCK || n->phase_steps >= PROXIMAL_STEPS) {
+    } else if (outcome == KL_PROXIMAL_STUCK || --n->proximal_left <= 0) {
         start_admm(n);
     }
 }
@@ -386,8 +395,8 @@ static KlStatus begin(KlRun *run) {
     Newton *n = run->state;
     KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
     KL_TRY(lay_out(n));
-    n->interior_started = n->interior_dead = n->proximal_tried = n->settled = false;
-    n->admm_rounds = 0;
+    n->interior_started = n->interior_dead = n->settled = false;
+    n->admm_rounds = n->proximal_rounds = 0;
     n->best_relative = INFINITY;
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
     start_newton(n, n->trial, kl_param(run, PARAM_ETA), false);
