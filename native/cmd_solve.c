@@ -17,8 +17,8 @@ static const CliOption options[] = {
     {"trace", 't', CLI_FLAG, NULL, "tell the residuals of every iteration", 0, 0, NULL},
     {"lambda", 'l', CLI_FLAG, NULL, "tell the reactions (rows: joints, limits, contacts as t, o, n)", 0, 0, NULL},
     {"condition", 'c', CLI_FLAG, NULL,
-     "tell rank, condition and spectrum of each problem, and the share of each solution's "
-     "reactions that moves nothing",
+     "tell rank and condition of each problem (with --json the whole spectrum), and the share of each "
+     "solution's reactions that moves nothing (internal)",
      0, 0, NULL},
     CLI_OPTION_STRICT,
     CLI_COMMON,
@@ -51,11 +51,14 @@ typedef struct Result {
 // --- solving
 // --------------------------------------------------------------------------------------
 
-static const KlResiduals unknown_residuals = {.primal = (double)NAN,
-                                              .dual = (double)NAN,
-                                              .complementarity = (double)NAN,
-                                              .natural = (double)NAN,
-                                              .natural_relative = (double)NAN};
+static const Result failed = {.outcome = "failed",
+                              .residuals = {.primal = (double)NAN,
+                                            .dual = (double)NAN,
+                                            .complementarity = (double)NAN,
+                                            .natural = (double)NAN,
+                                            .natural_relative = (double)NAN},
+                              .time = (double)NAN,
+                              .internal = (double)NAN};
 
 static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlProblem *problem, Result *result) {
     KlTrace *trace = session->trace.rows != NULL ? &session->trace : NULL;
@@ -149,6 +152,9 @@ static void tell_row(Session *session, const ProblemRecord *record, const char *
     cli_table_residual(table, r->complementarity);
     cli_table_residual(table, r->natural);
     cli_table_residual(table, r->natural_relative);
+    if (cli_has(session->args, "condition")) {
+        cli_table_residual(table, result->internal);
+    }
     if (session->trace.rows != NULL) {
         char label[320];
         snprintf(label, sizeof label, "%s %s", record->name, solver);
@@ -203,9 +209,9 @@ static KlStatus solve_one(Session *session, const char *file, int32_t index, con
     KlSolver *solver = NULL;
     SolverDefaults defaults = {.preset = "high-precision"};
     KL_TRY(solver_make(session->args, kind, &defaults, &solver));
-    Result result = {.outcome = "failed", .residuals = unknown_residuals, .time = (double)NAN};
+    Result result = failed;
     if (solve_repeatedly(session, solver, record->problem, &result) != KL_OK) {
-        result = (Result){.outcome = "failed", .residuals = unknown_residuals, .time = (double)NAN};
+        result = failed;
         snprintf(result.error, sizeof result.error, "%.255s", kl_last_error()->message);
         session->failed = true;
         cli_note(session->args, "%s, %s: %s", record->name, kl_solver_kind(kind)->id, result.error);
@@ -266,8 +272,8 @@ static KlStatus solve_file(Session *session, const char *operand) {
 }
 
 static KlStatus session_begin(Session *session, const CliArgs *args) {
-    static const char *const columns[] = {"problem", "n",   "contacts", "solver", "outcome", "iterations",
-                                          "time",    "r_p", "r_dual",   "r_ncp",  "r_nat",   "r_nat_rel"};
+    static const char *const columns[] = {"problem", "n",      "contacts", "solver", "outcome",   "iterations", "time",
+                                          "r_p",     "r_dual", "r_ncp",    "r_nat",  "r_nat_rel", "internal"};
     static const char *const trace_columns[] = {"trace", "iteration", "r_p", "r_d", "r_cp", "r_nat_rel", "penalty"};
     static const char *const condition_columns[] = {"problem",   "n",         "rank",      "rank of J",
                                                     "eigen_min", "eigen_max", "condition", "density"};
@@ -285,7 +291,7 @@ static KlStatus session_begin(Session *session, const CliArgs *args) {
         session->results = json_array();
         session->problems = json_array();
     }
-    cli_table_begin(&session->table, 12, columns);
+    cli_table_begin(&session->table, cli_has(args, "condition") ? 13 : 12, columns);
     cli_table_begin(&session->trace_table, 7, trace_columns);
     cli_table_begin(&session->condition_table, 8, condition_columns);
     return KL_OK;

@@ -144,12 +144,23 @@ static void ql_sweep(double *d, double *e, size_t low, size_t high, double *q, s
     e[low] = g;
 }
 
+// The size of the matrix: an entry of its rounding is what the reduction has left undetermined. Judged by
+// its neighbours alone, the rounding where D has no rank would be iterated on as if it were data.
+static double largest_sum(const double *d, const double *e, size_t n) {
+    double largest = fabs(d[n - 1]);
+    for (size_t i = 0; i + 1 < n; i++) {
+        largest = fabs(d[i]) + fabs(e[i]) > largest ? fabs(d[i]) + fabs(e[i]) : largest;
+    }
+    return largest;
+}
+
 static bool ql(double *d, double *e, size_t n, double *q) {
     enum { MAX_TURNS = 60 };
+    double negligible = DBL_EPSILON * largest_sum(d, e, n);
     for (size_t low = 0; low < n; low++) {
         for (int turn = 0;; turn++) {
             size_t high = low;
-            while (high + 1 < n && fabs(e[high]) > DBL_EPSILON * (fabs(d[high]) + fabs(d[high + 1]))) {
+            while (high + 1 < n && fabs(e[high]) > negligible) {
                 high++;
             }
             if (high == low) {

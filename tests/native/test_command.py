@@ -341,6 +341,11 @@ class Sets(Command):
         self.assertAlmostEqual(problem["condition"], problem["eigen_max"] / problem["eigen_min"], delta=1)
         self.assertTrue(0 <= result["internal_share"] <= 1)
 
+    def test_rank_is_told_where_most_of_d_has_none(self):
+        problem = self.json("solve", CAPSULES, "-s", "newton-ncp", "--max-iter", "1", "-c", "--json")["problems"][0]
+        self.assertEqual((problem["rank"], problem["jacobian_rank"], problem["n"]), (570, 570, 858))
+        self.assertIn("internal", self.ok("solve", PROBLEMS + ":10", "-s", "pgs-ncp", "-c").stdout)
+
     def test_the_committed_sample_holds_every_system_and_verifies(self):
         sample = os.path.join(DATA, "dataset", "sample.h5")
         self.assertEqual(self.json("dataset", "verify", sample, "--json")["faults"], [])
