@@ -761,14 +761,26 @@ static json_t *error_table(const KlError *e) {
 
 const char *kl_page_error(KlPage *page) { return answer(page, error_table(kl_last_error())); }
 
+// Eigenvalues of D + R, ascending; null when they cannot be had.
+static json_t *spectrum_list(const KlProblem *problem) {
+    double *values = kl_alloc((size_t)(problem->dim > 0 ? problem->dim : 1) * sizeof *values);
+    bool known = values != NULL && kl_problem_spectrum(problem, values) == KL_OK;
+    json_t *list = known ? json_array() : json_null();
+    for (int32_t i = 0; known && i < problem->dim; i++) {
+        json_array_append_new(list, real(values[i]));
+    }
+    kl_free(values);
+    return list;
+}
+
 static json_t *condition_table(const KlProblem *problem) {
     KlCondition c;
     if (kl_problem_condition(problem, &c) != KL_OK) {
         return json_pack("{so}", "error", text(kl_last_error()->message));
     }
-    return json_pack("{si si so so so so}", "rank", c.rank, "jacobianRank", c.jacobian_rank, "eigenMin",
+    return json_pack("{si si so so so so so}", "rank", c.rank, "jacobianRank", c.jacobian_rank, "eigenMin",
                      real(c.eigen_min), "eigenMax", real(c.eigen_max), "condition", real(c.condition), "density",
-                     real(c.density));
+                     real(c.density), "spectrum", spectrum_list(problem));
 }
 
 static json_t *residuals_table(const KlProblem *problem, const double *lambda) {
@@ -796,6 +808,18 @@ const char *kl_page_problem(KlPage *page, int32_t condition) {
         json_object_set_new(out, "condition", condition_table(problem));
     }
     return answer(page, out);
+}
+
+// Share of `lambda` (dim) that moves nothing on the problem at hand (O(dim^3)); NaN with an error.
+double kl_page_internal_share(KlPage *page, const double *lambda) {
+    const KlProblem *problem = problem_of(page);
+    double share = NAN;
+    if (problem == NULL) {
+        (void)kl_fail(KL_ERR_ARGUMENT, "there is no problem yet");
+    } else if (kl_problem_internal_share(problem, lambda, &share) != KL_OK) {
+        share = NAN;
+    }
+    return share;
 }
 
 // How the last solve ended, judged afresh on the problem at hand.

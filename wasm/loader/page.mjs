@@ -297,6 +297,16 @@ export class Page {
         return JSON.parse(this.text(this.module._kl_page_problem(this.handle, condition ? 1 : 0)));
     }
 
+    /** Share of `lambda` (dim) that moves nothing, O(n^3). @param {Float64Array} lambda @returns {number} */
+    internalShare(lambda) {
+        const bytes = new Uint8Array(lambda.buffer, lambda.byteOffset, lambda.byteLength);
+        const share = this.withBytes(bytes, (address) =>
+            this.module._kl_page_internal_share(this.handle, address),
+        );
+        if (Number.isNaN(share)) throw this.error();
+        return share;
+    }
+
     /** @returns {Json} */
     solution() {
         return JSON.parse(this.text(this.module._kl_page_solution(this.handle)));

@@ -1,6 +1,14 @@
 // Messages between the page and a worker. Requests carry an id and are answered once; chunks of
 // history flow on their own, at most two of them unacknowledged, and carry the epoch they belong to.
-import type { ErrorInfo, FieldInfo, ProblemInfo, SceneInfo, SolutionInfo, Tables } from './types';
+import type {
+    ConditionInfo,
+    ErrorInfo,
+    FieldInfo,
+    ProblemInfo,
+    SceneInfo,
+    SolutionInfo,
+    Tables,
+} from './types';
 
 export interface SceneFile {
     path: string;
@@ -92,6 +100,12 @@ export interface Matrix {
     lambda: Float64Array;
 }
 
+/** Rank and spectrum of the problem at hand, and of each reaction the share that moves nothing. */
+export interface ConditionAnswer {
+    condition: ConditionInfo;
+    shares: number[];
+}
+
 /** Requests by name: what goes in, what comes back. */
 export interface Requests {
     start: { in: { module: WebAssembly.Module }; out: Tables };
@@ -103,7 +117,7 @@ export interface Requests {
     };
     resolve: { in: { solver: SolverChoice; natural: boolean }; out: Resolved };
     matrix: { in: null; out: Matrix };
-    condition: { in: null; out: ProblemInfo };
+    condition: { in: { lambdas: Float64Array[] }; out: ConditionAnswer };
     document: { in: null; out: string };
     rewind: { in: { step: number }; out: { step: number } };
     amend: { in: { source: SceneSource; step: number }; out: Loaded };

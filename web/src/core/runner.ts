@@ -3,6 +3,7 @@
 import { CoreError, type Page } from '#loader/page.mjs';
 import type {
     Chunk,
+    ConditionAnswer,
     FieldChunk,
     Inspection,
     Job,
@@ -12,7 +13,7 @@ import type {
     SceneSource,
     SolverChoice,
 } from './protocol';
-import type { ErrorInfo, Tables } from './types';
+import type { ErrorInfo, ProblemInfo, Tables } from './types';
 
 const SLICE = 0.008; // [s] between two looks at the mailbox
 const CHECKPOINT = 64; // steps
@@ -409,8 +410,11 @@ export class Runner {
         };
     }
 
-    condition(): Inspection['problem'] & object {
-        return this.second.problem(true) as Inspection['problem'] & object;
+    condition(lambdas: Float64Array[]): ConditionAnswer {
+        const page = this.second;
+        const { condition } = page.problem(true) as ProblemInfo;
+        if (!condition || 'error' in condition) throw new Error(condition?.error);
+        return { condition, shares: lambdas.map((lambda) => page.internalShare(lambda)) };
     }
 
     document(): string {

@@ -164,6 +164,7 @@ export interface ConditionInfo {
     eigenMax: number | null;
     condition: number | null;
     density: number | null;
+    spectrum: number[] | null; // ascending
 }
 
 export interface ProblemInfo {

@@ -54,7 +54,7 @@ const answers: Answers = {
     problem: ({ text, name, index }) => ready().loadProblem(text, name, index),
     resolve: ({ solver, natural }) => ready().resolve(solver, natural),
     matrix: () => ready().matrix(),
-    condition: () => ready().condition(),
+    condition: ({ lambdas }) => ready().condition(lambdas),
     document: () => ready().document(),
     profile: ({ problems, solvers, measure, floor, points, tauMax }) =>
         tool!.profile(problems, solvers, measure, { floor, points, tauMax }),

@@ -1,15 +1,17 @@
-// A dual problem from a file: its sizes, and how the chosen solvers do on it, from zero.
+// A dual problem from a file: its sizes, how the chosen solvers do on it, from zero, and its rank, spectrum
+// and internal forces.
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { KlElement } from '../app/element';
 import { number } from '../app/format';
 import { type OwnProblem, ownProblem, takeProblem } from '../app/own-input';
-import type { Resolved } from '../core/protocol';
+import type { ConditionAnswer, Resolved } from '../core/protocol';
 import { stepCurves, withPreset } from '../state/explain';
 import { say } from '../state/messages';
 import { lanes, styles, toolClient } from '../state/session';
 
 const results = signal<{ of: OwnProblem; list: Resolved[] } | null>(null);
+const conditions = signal<{ of: Resolved[]; answer: ConditionAnswer } | null>(null);
 const busy = signal(false);
 
 export class KlOwnProblem extends KlElement {
@@ -18,6 +20,7 @@ export class KlOwnProblem extends KlElement {
         if (!own) return html``;
         const p = own.problem;
         const shown = results.value?.of === own ? results.value.list : [];
+        const known = conditions.value?.of === shown ? conditions.value.answer : null;
         return html`
             <h3>${own.name}</h3>
             ${
@@ -45,14 +48,15 @@ export class KlOwnProblem extends KlElement {
                     ? html`<div class="scroll-x" tabindex="0" role="region" aria-label="Solvers on the own problem">
                           <table class="numbers">
                               <thead>
-                                  <tr><th scope="col">solver</th><th scope="col">outcome</th><th scope="col">it.</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
+                                  <tr><th scope="col">solver</th><th scope="col">outcome</th><th scope="col">it.</th>${known ? html`<th scope="col">internal</th>` : null}<th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
                               </thead>
                               <tbody>
                                   ${shown.map(
-                                      (r) => html`<tr>
+                                      (r, i) => html`<tr>
                                           <th scope="row">${styles.value.get(r.solver)?.title ?? r.solver}</th>
                                           <td>${r.solution.outcome}</td>
                                           <td>${r.solution.iterations}</td>
+                                          ${known ? html`<td>${number(known.shares[i])}</td>` : null}
                                           <td>${number(r.solution.residuals.r_nat, 2)}</td>
                                           <td>${number(r.solution.residuals.r_nat_rel, 2)}</td>
                                       </tr>`,
@@ -61,6 +65,13 @@ export class KlOwnProblem extends KlElement {
                           </table>
                       </div>`
                     : null
+            }
+            ${
+                known
+                    ? html`<kl-condition .condition=${known.condition}></kl-condition>`
+                    : shown.length > 0
+                      ? html`<button ?disabled=${busy.value} @click=${() => void this.look(own, shown)}>Rank, spectrum, internal forces</button>`
+                      : null
             }
         `;
     }
@@ -71,12 +82,32 @@ export class KlOwnProblem extends KlElement {
         );
     }
 
+    private handOver({ text, name, index }: OwnProblem): Promise<unknown> {
+        return toolClient().request('problem', { text, name, index });
+    }
+
+    private async look(own: OwnProblem, shown: Resolved[]): Promise<void> {
+        try {
+            await this.handOver(own);
+            const lambdas = shown.map((r) => r.lambda);
+            const answer = await toolClient().request('condition', { lambdas });
+            await import('./condition-facts');
+            conditions.value = { of: shown, answer };
+        } catch (error) {
+            say(
+                'error',
+                'The spectrum is not known.',
+                error instanceof Error ? error.message : String(error),
+            );
+        }
+    }
+
     /** Residual curves go to the convergence plot. */
     private async solve(own: OwnProblem): Promise<void> {
         busy.value = true;
         const list: Resolved[] = [];
         try {
-            await toolClient().request('problem', { text: own.text, name: own.name, index: own.index });
+            await this.handOver(own);
             for (const lane of lanes.value) {
                 list.push(
                     await toolClient().request('resolve', { solver: withPreset(lane.choice), natural: true }),

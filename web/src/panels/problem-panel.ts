@@ -1,20 +1,20 @@
-// The dual problem of the step shown: sizes, category, rank and condition, a picture of D, how each
-// solver ended on it.
+// The dual problem of the step shown: sizes, category, rank, spectrum and internal forces, a picture of D,
+// how each solver ended on it.
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { KlElement } from '../app/element';
 import { number } from '../app/format';
 import type { Matrix } from '../core/protocol';
 import type { ConditionInfo, ProblemInfo } from '../core/types';
-import { compareBy, explaining, inspection, stepCurves } from '../state/explain';
+import { compareBy, explaining, inspection, type StepCurve, stepCurves } from '../state/explain';
 import { cursor, experiment, focused, styles } from '../state/session';
-import './contact-figure';
-import './matrix-picture';
 import './own-problem';
 
 const detail = signal<{
     step: number;
-    condition: ConditionInfo | { error: string } | null;
+    condition: ConditionInfo | null;
+    share: number; // of the run's reaction that moves nothing
+    curves: Map<StepCurve, number>; // the same of the solvers on this very problem
     matrix: Matrix | null;
     error: string;
 } | null>(null);
@@ -65,24 +65,11 @@ export class KlProblemPanel extends KlElement {
     private conditionPart(step: number) {
         const d = detail.value;
         if (!d || d.step !== step) {
-            return html`<button @click=${() => void this.look(step)}>Rank, condition and picture of D</button>`;
+            return html`<button @click=${() => void this.look(step)}>Rank, spectrum, internal forces</button>`;
         }
         if (d.error) return html`<p role="alert">${d.error}</p>`;
-        const c = d.condition;
-        const facts: [string, string][] =
-            c && 'rank' in c
-                ? [
-                      ['rank of D', String(c.rank)],
-                      ['rank of J', String(c.jacobianRank)],
-                      ['λ max', number(c.eigenMax)],
-                      ['λ min > 0', number(c.eigenMin)],
-                      ['condition κ', number(c.condition)],
-                      ['density', `${number((c.density ?? 0) * 100)} %`],
-                  ]
-                : [];
         return html`
-            ${c && 'error' in c ? html`<p role="alert">${c.error}</p>` : null}
-            <dl class="facts">${facts.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+            ${d.condition ? html`<kl-condition .condition=${d.condition} .share=${d.share}></kl-condition>` : null}
             ${d.matrix ? html`<kl-matrix .matrix=${d.matrix}></kl-matrix>` : null}
         `;
     }
@@ -92,26 +79,50 @@ export class KlProblemPanel extends KlElement {
         if (!lane) return;
         try {
             const seen = await lane.client.request('inspect', { step, natural: false, condition: false });
-            const problem = await lane.client.request('condition', null);
-            const matrix = problem.dim > 0 ? await lane.client.request('matrix', null) : null;
+            if (!seen.problem || seen.problem.dim === 0) throw new Error('This step has no constraints.');
+            const curves = this.sameProblem() ? stepCurves.value : [];
+            const { condition, shares } = await lane.client.request('condition', {
+                lambdas: [seen.lambda, ...curves.map((c) => c.lambda)],
+            });
             // The reaction of the run itself: other solvers may have solved the problem meanwhile.
-            const own = matrix && { ...matrix, lambda: seen.lambda };
-            detail.value = { step, condition: problem.condition ?? null, matrix: own, error: '' };
+            const matrix = { ...(await lane.client.request('matrix', null)), lambda: seen.lambda };
+            await Promise.all([
+                import('./condition-facts'),
+                import('./matrix-picture'),
+                import('./contact-figure'),
+            ]);
+            detail.value = {
+                step,
+                condition,
+                share: shares[0],
+                curves: new Map(curves.map((c, i) => [c, shares[i + 1]])),
+                matrix,
+                error: '',
+            };
         } catch (error) {
             detail.value = {
                 step,
                 condition: null,
+                share: Number.NaN,
+                curves: new Map(),
                 matrix: null,
                 error: error instanceof Error ? error.message : String(error),
             };
         }
     }
 
+    /** Whether the solvers below solved the problem of the step looked at. */
+    private sameProblem(): boolean {
+        return compareBy.value === 'same' && experiment.value.mode !== 'curated';
+    }
+
     private endings() {
+        const shares = detail.value?.curves;
+        const known = stepCurves.value.some((c) => shares?.has(c));
         return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Solver outcomes">
             <table class="numbers">
                 <thead>
-                    <tr><th scope="col">solver</th><th scope="col">outcome</th><th scope="col">it.</th><th scope="col">r_dual</th><th scope="col">r_ncp</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
+                    <tr><th scope="col">solver</th><th scope="col">outcome</th><th scope="col">it.</th>${known ? html`<th scope="col">internal</th>` : null}<th scope="col">r_dual</th><th scope="col">r_ncp</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
                 </thead>
                 <tbody>
                     ${stepCurves.value.map((c) => {
@@ -120,6 +131,7 @@ export class KlProblemPanel extends KlElement {
                             <th scope="row">${styles.value.get(c.solver)?.title ?? c.solver}</th>
                             <td>${c.solution?.outcome ?? '–'}</td>
                             <td>${c.solution?.iterations ?? '–'}</td>
+                            ${known ? html`<td>${number(shares?.get(c), 3)}</td>` : null}
                             <td>${number(r.r_dual, 2)}</td>
                             <td>${number(r.r_ncp, 2)}</td>
                             <td>${number(r.r_nat, 2)}</td>

@@ -81,10 +81,12 @@ test('the problem panel shows rank, category and a picture of D', async () => {
         .or(page.getByText('dense-contacts'))
         .first()
         .waitFor({ timeout: 20_000 });
-    await page.getByRole('button', { name: /Rank, condition/ }).click();
+    await page.getByRole('button', { name: /Rank, spectrum/ }).click();
     await page.locator('kl-matrix canvas').waitFor();
     const facts = await page.locator('kl-problem-panel').textContent();
     assert.match(facts.replace(/\s+/g, ' '), /rank of D\s*6/, 'four contacts of one body have rank 6');
+    assert.match(facts.replace(/\s+/g, ' '), /density\s*100 %\s*internal\s*[\d.e−]+/);
+    assert.equal(await page.locator('kl-problem-panel thead th').nth(3).textContent(), 'internal');
     await page.screenshot({ path: resolve(shots, 'problem.png') });
     assert.deepEqual(errors, []);
     await context.close();

@@ -19,6 +19,8 @@ after(async () => {
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
 const root = resolve(import.meta.dirname, '../../..');
+const command = resolve(root, 'build/native/kinloop');
+const withCommand = { skip: !existsSync(command) && 'the command is not built' };
 const axe = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8');
 
 async function give(page, name, text) {
@@ -128,6 +130,49 @@ test('an exported problem opens again and is solved', async () => {
     assert.deepEqual(errors, []);
     await context.close();
 });
+
+test("rank, spectrum and internal forces of a problem are the command's", withCommand, async () => {
+    const file = resolve(root, 'tests/data/problems.json');
+    const chosen = ['-s', 'admm-ncp-plus', '--preset', 'high-throughput'];
+    const told = JSON.parse(
+        execFileSync(command, ['solve', `${file}:10`, ...chosen, '-c', '--json'], { encoding: 'utf8' }),
+    );
+    const { rank, jacobian_rank: ofJ, condition } = told.problems[0];
+    const share = told.results[0].internal_share;
+    assert.ok(share > 0.1, 'joints and contacts of this problem work against each other');
+
+    const link = '#v=1&scene=box_on_plane&s=admm-ncp-plus&pre=ht&T=0.1';
+    const { page, context, errors } = await openPage(browser, server.url + link);
+    await filled(page);
+    await give(page, 'problems.json', readFileSync(file, 'utf8'));
+    await page.getByRole('status').filter({ hasText: 'dual problem' }).waitFor();
+    await page.getByRole('tab', { name: 'Problem' }).click();
+    await page.getByRole('spinbutton', { name: 'problem' }).fill('10');
+    await page.getByRole('spinbutton', { name: 'problem' }).press('Enter');
+    await page.getByText('18 rows: 6 of joints').waitFor();
+    await page.getByRole('button', { name: 'Solve with all chosen solvers' }).click();
+    const own = page.locator('kl-own-problem');
+    await own.getByRole('button', { name: /Rank, spectrum/ }).click();
+    await own.locator('kl-condition svg').waitFor();
+    const facts = (await own.locator('.facts').textContent()).replace(/\s+/g, ' ');
+    assert.match(facts, new RegExp(`rank of D ?${rank} ?rank of J ?${ofJ} ?λ`));
+    assert.match(facts, new RegExp(`condition κ ?${shown(condition)} ?density`));
+    const label = await own.locator('kl-condition svg').getAttribute('aria-label');
+    assert.equal(
+        label,
+        `Spectrum of D: ${told.problems[0].spectrum.length} eigenvalues, ${rank} above rounding`,
+    );
+    assert.equal(await own.locator('tbody td').nth(2).textContent(), shown(share));
+    await page.screenshot({ path: resolve(shots, 'internal-forces.png') });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+/** As the page writes numbers of this size: three digits. */
+function shown(value) {
+    const digits = Number(value.toPrecision(3));
+    return digits < 1e5 ? String(digits) : digits.toExponential().replace('e+', 'e');
+}
 
 const fclib = resolve(root, 'tests/data/fclib');
 test('an FCLIB file opens', async () => {
@@ -315,10 +360,7 @@ test('after the first visit it works without a network', async () => {
     await context.close();
 });
 
-const command = resolve(root, 'build/native/kinloop');
-test('the command gives the same state for the same link', {
-    skip: !existsSync(command) && 'the command is not built',
-}, async () => {
+test('the command gives the same state for the same link', withCommand, async () => {
     const link =
         '#v=1&scene=box_on_plane@1&pre=ht&s=pgs-ccp,admm-ncp-fp&T=0.2&t=0.2&set=bodies.0.mass:2&p=pgs-ccp.tolerance:1e-8';
     const { page, context, errors } = await openPage(browser, server.url + link);
