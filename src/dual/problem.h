@@ -67,6 +67,8 @@ static inline void kl_problem_block_delassus(const KlProblem *p, int32_t block, 
 }
 // S of the scale-free natural map: 1 / max diag(D_jj) for every row of block j (dim).
 void kl_problem_scale(const KlProblem *p, double *scale);
+// The same in place of the diagonal of D.
+void kl_problem_scale_from_diagonal(const KlProblem *p, double *scale);
 
 // ---- body space: du = M^-1 J^T lambda (body_count x 6) -----------------------------------------
 
@@ -101,6 +103,9 @@ static inline void kl_sweep_add(const KlProblem *p, int32_t block, const double 
 void kl_problem_multiply(const KlProblem *p, const double *x, double *product);
 // Residuals when v+ of this lambda is known already (saves the product with D).
 void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals);
+// r_p, r_dual and r_ncp alone: what an iteration of a solver reports.
+void kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const double *velocity, double *primal_error,
+                               double *dual_error, double *complementarity_error);
 // r_nat_rel alone, v+ known: what our solvers stop on. Uses scale (dim) of kl_problem_scale.
 double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale);
 

@@ -224,8 +224,7 @@ void kl_problem_diagonal(const KlProblem *p, double *diagonal) {
     }
 }
 
-void kl_problem_scale(const KlProblem *p, double *scale) {
-    kl_problem_diagonal(p, scale);
+void kl_problem_scale_from_diagonal(const KlProblem *p, double *scale) {
     for (int32_t b = 0; b < p->block_count; b++) {
         int32_t first = p->block_start[b], end = p->block_start[b + 1];
         double most = 0.0;
@@ -236,6 +235,11 @@ void kl_problem_scale(const KlProblem *p, double *scale) {
             scale[row] = most > 0.0 ? 1.0 / most : 1.0;
         }
     }
+}
+
+void kl_problem_scale(const KlProblem *p, double *scale) {
+    kl_problem_diagonal(p, scale);
+    kl_problem_scale_from_diagonal(p, scale);
 }
 
 // ---- projections on K and K* -------------------------------------------------------------------

@@ -129,6 +129,13 @@ static double objective_desaxce(const KlProblem *p, const double *lambda, const 
     return sum;
 }
 
+void kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const double *velocity, double *primal_error,
+                               double *dual_error, double *complementarity_error) {
+    *primal_error = primal(p, lambda);
+    *dual_error = dual(p, velocity, true);
+    *complementarity_error = complementarity(p, lambda, velocity, true);
+}
+
 void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals) {
     double *scale = kl_problem_storage(p)->scale;
     kl_problem_scale(p, scale);

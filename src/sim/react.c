@@ -115,7 +115,6 @@ static void read_contacts(KlSim *sim) {
 
 KlStatus kl_stage_react(KlSim *sim) {
     KL_TRY(check_reactions(sim));
-    kl_problem_velocity(sim->problem, sim->lambda, sim->velocity);
     move_bodies(sim);
     count_world_reactions(sim);
     read_joint_wrenches(sim);

@@ -33,10 +33,12 @@ const char *kl_stage_name(int32_t stage) { return stage >= 0 && stage < STAGE_CO
 
 // Stages [first, end).
 static KlStatus run_stages(KlSim *sim, int32_t first, int32_t end) {
+    double clock = kl_clock();
     for (int32_t s = first; s < end; s++) {
-        double clock = kl_clock();
         KL_TRY(stages[s].run(sim));
-        sim->stage_time[s] = kl_clock() - clock;
+        double now = kl_clock();
+        sim->stage_time[s] = now - clock;
+        clock = now;
     }
     return KL_OK;
 }
@@ -45,6 +47,12 @@ static void take_reactions(KlSim *sim, const double *lambda) {
     sim->dim = sim->problem->dim;
     if (sim->dim > 0) {
         memcpy(sim->lambda, lambda, (size_t)sim->dim * sizeof *lambda);
+    }
+}
+
+static void take_velocities(KlSim *sim, const double *velocity) {
+    if (sim->dim > 0) {
+        memcpy(sim->velocity, velocity, (size_t)sim->dim * sizeof *velocity);
     }
 }
 
@@ -57,6 +65,7 @@ KlStatus kl_stage_solve(KlSim *sim) {
                        (long long)sim->now.step, kl_solver_info(sim->solver)->id, (int)sim->solution.iterations);
     }
     take_reactions(sim, sim->solution.lambda);
+    take_velocities(sim, sim->solution.velocity);
     return KL_OK;
 }
 
@@ -80,5 +89,6 @@ KlStatus kl_sim_end_step(KlSim *sim, const double *lambda) {
     sim->solution = (KlSolution){0};
     sim->stage_time[STAGE_SOLVE] = 0.0;
     take_reactions(sim, lambda);
+    kl_problem_velocity(sim->problem, sim->lambda, sim->velocity);
     return run_stages(sim, STAGE_REACT, STAGE_COUNT);
 }
