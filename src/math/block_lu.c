@@ -56,7 +56,7 @@ struct KlBlockLu {
     KL_BUFFER(int32_t) exchange;                  // (rows) row taken as pivot, inside its front
     int32_t *position, *order, *scalar_position;  // in ints
     KlOrderingWork ordering;
-    double flops;
+    double flops, least_pivot;
 };
 
 // ---- memory ------------------------------------------------------------------------------------
@@ -91,6 +91,7 @@ KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t
 }
 
 size_t kl_block_lu_nonzeros(const KlBlockLu *lu) { return lu->factor.used; }
+double kl_block_lu_least_pivot(const KlBlockLu *lu) { return lu->least_pivot; }
 double kl_block_lu_flops(const KlBlockLu *lu) { return lu->flops; }
 
 // ---- symbolic ----------------------------------------------------------------------------------
@@ -588,7 +589,8 @@ static void swap_rows(double *a, double *b, int32_t count) {
 
 // Columns first .. first + width - 1 of the front: pivots by largest entry among the pivot rows,
 // then the multipliers of all rows below. False on a zero pivot.
-static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t first, int32_t width, int32_t *exchange) {
+static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t first, int32_t width, int32_t *exchange,
+                       double *least) {
     size_t stride = (size_t)size;
     for (int32_t k = first; k < first + width; k++) {
         int32_t best = k;
@@ -604,7 +606,9 @@ static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t firs
         if (!(fabs(pivot[k]) > 0.0)) {
             return false;
         }
+        *least = fabs(pivot[k]) < *least ? fabs(pivot[k]) : *least;
         double inverse = 1.0 / pivot[k];
+        dense[(size_t)k * stride + (size_t)k] = inverse;  // all that solutions need
         for (int32_t i = k + 1; i < size; i++) {
             double *row = dense + (size_t)i * stride, factor = row[k] * inverse;
             row[k] = factor;
@@ -616,13 +620,13 @@ static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t firs
     return true;
 }
 
-// The pivots of one front: unit lower L below the diagonal, U on and above it, the update matrix in
-// the corner.
-static bool lu_front(double *dense, int32_t size, int32_t pivots, int32_t *exchange) {
+// The pivots of one front: unit lower L below the diagonal, U above it, the inverse of its diagonal
+// on it, the update matrix in the corner.
+static bool lu_front(double *dense, int32_t size, int32_t pivots, int32_t *exchange, double *least) {
     size_t stride = (size_t)size;
     for (int32_t first = 0, width; first < pivots; first += width) {
         width = pivots - first < PANEL ? pivots - first : PANEL;
-        if (!lu_columns(dense, size, pivots, first, width, exchange)) {
+        if (!lu_columns(dense, size, pivots, first, width, exchange, least)) {
             return false;
         }
         const double *panel = dense + (size_t)first * stride;
@@ -635,8 +639,9 @@ static bool lu_front(double *dense, int32_t size, int32_t pivots, int32_t *excha
     return true;
 }
 
-// The same for a positive definite front, upper triangle alone: rows of U with A = U^T U.
-static bool cholesky_front(double *dense, int32_t size, int32_t pivots) {
+// The same for a positive definite front, upper triangle alone: rows of U with A = U^T U, its
+// diagonal inverted.
+static bool cholesky_front(double *dense, int32_t size, int32_t pivots, double *least) {
     size_t stride = (size_t)size;
     double coefficient[PANEL];
     for (int32_t first = 0, width; first < pivots; first += width) {
@@ -653,8 +658,10 @@ static bool cholesky_front(double *dense, int32_t size, int32_t pivots) {
                 if (!(row[i] > 0.0)) {
                     return false;
                 }
+                *least = row[i] < *least ? row[i] : *least;
                 double scale = 1.0 / sqrt(row[i]);
-                for (int32_t j = i; j < size; j++) {
+                row[i] = scale;  // the inverse of the diagonal is all that solutions need
+                for (int32_t j = i + 1; j < size; j++) {
                     row[j] *= scale;
                 }
             }
@@ -680,6 +687,7 @@ static void store_front(KlBlockLu *lu, const Front *f, const double *dense) {
 
 bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
     double *dense = lu->dense.at;
+    lu->least_pivot = INFINITY;
     int32_t *waiting = lu->ints.at + 3 * (size_t)lu->blocks, depth = 0;  // fronts on the stack
     for (int32_t i = 0; i < lu->fronts; i++) {
         const Front *f = &lu->front.at[i];
@@ -690,9 +698,11 @@ bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
         while (depth > 0 && lu->front.at[waiting[depth - 1]].parent == i) {
             add_child(lu, &lu->front.at[waiting[--depth]], f->size, dense);
         }
-        bool ok = lu->symmetric ? cholesky_front(dense, f->size, f->pivots)
-                                : lu_front(dense, f->size, f->pivots, lu->exchange.at + f->scalar_first);
+        bool ok = lu->symmetric
+                      ? cholesky_front(dense, f->size, f->pivots, &lu->least_pivot)
+                      : lu_front(dense, f->size, f->pivots, lu->exchange.at + f->scalar_first, &lu->least_pivot);
         if (!ok) {
+            lu->least_pivot = 0.0;
             return false;
         }
         store_front(lu, f, dense);
@@ -714,9 +724,11 @@ static void lu_forward(const KlBlockLu *lu, const Front *f, double *x) {
     }
     for (int32_t i = 1; i < f->pivots; i++) {
         const double *row = upper + (size_t)i * (size_t)f->size;
+        double left = pivot[i];
         for (int32_t k = 0; k < i; k++) {
-            pivot[i] -= row[k] * pivot[k];
+            left -= row[k] * pivot[k];
         }
+        pivot[i] = left;
     }
     const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
     for (int32_t i = 0; i < f->size - f->pivots; i++) {
@@ -736,7 +748,7 @@ static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *gather
     memset(gathered, 0, (size_t)below * sizeof *gathered);
     for (int32_t k = 0; k < f->pivots; k++) {
         const double *row = upper + (size_t)k * (size_t)f->size;
-        double value = pivot[k] / row[k];
+        double value = pivot[k] * row[k];
         pivot[k] = value;
         for (int32_t j = k + 1; j < f->pivots; j++) {
             pivot[j] -= value * row[j];
@@ -777,7 +789,7 @@ static void backward(const KlBlockLu *lu, const Front *f, double *gathered, doub
         for (int32_t j = k + 1; j < f->pivots; j++) {
             sum += row[j] * pivot[j];
         }
-        pivot[k] = (pivot[k] - sum) / row[k];
+        pivot[k] = (pivot[k] - sum) * row[k];
     }
 }
 

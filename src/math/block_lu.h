@@ -36,7 +36,8 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
 bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *matrix);
 void kl_block_lu_solve(KlBlockLu *lu, double *x);  // (rows) b in, x out
 
-size_t kl_block_lu_nonzeros(const KlBlockLu *lu);  // stored entries of the factor
-double kl_block_lu_flops(const KlBlockLu *lu);     // multiply-adds of one factorization
+size_t kl_block_lu_nonzeros(const KlBlockLu *lu);     // stored entries of the factor
+double kl_block_lu_least_pivot(const KlBlockLu *lu);  // magnitude, of the last factorization that ended well
+double kl_block_lu_flops(const KlBlockLu *lu);        // multiply-adds of one factorization
 
 #endif

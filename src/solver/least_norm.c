@@ -31,9 +31,17 @@ void kl_least_norm_release(KlLeastNorm *ln) {
 
 // ---- faces -------------------------------------------------------------------------------------
 
-static double weight(const KlScaled *s, int32_t row, double largest) {
-    double w = s->scale[row] * s->scale[row] / largest;
-    return w > FLOOR ? w : FLOOR;
+void kl_least_norm_shifts(const KlScaled *s, double *shift) {
+    double epsilon = EPSILON * s->least_shift, largest = 0.0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        shift[i] = s->scale[i] * s->scale[i];
+        largest = shift[i] > largest ? shift[i] : largest;
+    }
+    double inverse = 1.0 / largest;
+    for (int32_t i = 0; i < s->dim; i++) {
+        double weight = shift[i] * inverse;
+        shift[i] = epsilon * (weight > FLOOR ? weight : FLOOR);
+    }
 }
 
 // Rows of an orthonormal frame: two across the ray, then the ray itself.
@@ -69,24 +77,19 @@ static void contact_face(KlScaled *s, int32_t k, const double *x, const double *
     }
 }
 
-static void form_faces(KlScaled *s, const double *x, const double *velocity) {
-    double epsilon = EPSILON * s->least_shift, largest = 0.0;
-    for (int32_t i = 0; i < s->dim; i++) {
-        double w = s->scale[i] * s->scale[i];
-        largest = w > largest ? w : largest;
-    }
+static void form_faces(KlScaled *s, const double *shift, const double *x, const double *velocity) {
     s->laws.inverse_given = false;
     for (int32_t i = 0; i < s->first_limit; i++) {
-        s->laws.joint_shift[i] = epsilon * weight(s, i, largest);
+        s->laws.joint_shift[i] = shift[i];
     }
     for (int32_t k = 0; k < s->limits; k++) {
         int32_t row = s->first_limit + k;
         bool open = x[row] - velocity[row] <= 0.0;
         s->laws.limit_take[k] = open ? 0.0 : 1.0;
-        s->laws.limit_add[k] = open ? 1.0 : epsilon * weight(s, row, largest);
+        s->laws.limit_add[k] = open ? 1.0 : shift[row];
     }
     for (int32_t k = 0; k < s->contacts; k++) {
-        contact_face(s, k, x, velocity, epsilon * weight(s, s->first_contact + 3 * k, largest));
+        contact_face(s, k, x, velocity, shift[s->first_contact + 3 * k]);
     }
 }
 
@@ -175,7 +178,8 @@ static double share_in_cones(const KlLeastNorm *ln, const KlScaled *s, const dou
 }
 
 bool kl_least_norm(KlLeastNorm *ln, KlScaled *s, const double *x, const double *velocity) {
-    form_faces(s, x, velocity);
+    kl_least_norm_shifts(s, ln->step);
+    form_faces(s, ln->step, x, velocity);
     kl_scaled_multiply(s, x, ln->goal);
     if (!kl_scaled_factor(s) || !approach(ln, s)) {
         return false;

@@ -22,4 +22,7 @@ void kl_least_norm_release(KlLeastNorm *ln);
 // nothing to gain or rounding stands against it; then x stays what it is.
 bool kl_least_norm(KlLeastNorm *ln, KlScaled *s, const double *x, const double *velocity);
 
+// A of held rows (dim): eps W.
+void kl_least_norm_shifts(const KlScaled *s, double *shift);
+
 #endif

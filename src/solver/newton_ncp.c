@@ -1,6 +1,8 @@
 // newton-ncp: a second-order solver of the NCP that hands over between four methods on one scaled
 // problem and one sparse factorization.
 //
+//   held      where the guess has no sliding contact: the linear problem of its contact states (held.h).
+//             One factorization gives the reaction of least norm, in most steps of a warm-started run.
 //   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when
 //   it
 //             lowers |F|; a refused one raises the proximal term eta, an accepted one lowers it.
@@ -23,6 +25,7 @@
 
 #include "base/memory.h"
 #include "solver/admm_plus.h"
+#include "solver/held.h"
 #include "solver/interior.h"
 #include "solver/least_norm.h"
 #include "solver/proximal.h"
@@ -47,7 +50,7 @@ static const KlParam params[] = {
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
 
-typedef enum Phase { PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, PHASE_REST } Phase;
+typedef enum Phase { PHASE_HELD, PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, PHASE_REST } Phase;
 
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;   // of |F| in one step: eta need not go down
@@ -55,8 +58,11 @@ static const double MARGIN = 0.5;       // of the tolerance: the judge sums in a
 static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
 static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
 static const double FIRST_PROXIMAL = 1e-2, LATER_PROXIMAL = 1.0;
+static const double HELD_SHARE = 0.1;    // of the tolerance, left in held rows
+static const double REGULAR = 1e-4;      // pivots of a system whose solution is unique; D has a unit diagonal
 static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum {
+    HELD_TRIES = 3,
     WINDOW = 3,
     PATIENCE = 10,
     INTERIOR_STEPS = 60,
@@ -68,6 +74,7 @@ enum {
 
 typedef struct Newton {
     KlScaled scaled;
+    KlHeld held;
     KlInterior interior;
     KlProximal proximal;
     KlAdmmPlus admm;
@@ -90,8 +97,8 @@ typedef struct Newton {
     double attempt_below;                  // next attempt only under this r_nat_rel
     double window_relative;
     int32_t window, refusals, phase_steps, admm_left, admm_rounds, proximal_left;
-    int32_t proximal_rounds;
-    bool settled;
+    int32_t proximal_rounds, held_tries;
+    bool settled, least;  // least: best is of least norm already
 } Newton;
 
 // ---- points ------------------------------------------------------------------------------------
@@ -122,11 +129,23 @@ static double measure(Newton *n, const double *x, const double *velocity, double
     return merit;
 }
 
+// The same when velocity and r_nat_rel of x are known: most points lie in K already.
+static void keep_point(Newton *n, const double *x, const double *velocity, double relative) {
+    size_t bytes = (size_t)n->scaled.dim * sizeof *x;
+    memcpy(n->inside, x, bytes);
+    kl_scaled_project(&n->scaled, n->inside);
+    if (memcmp(n->inside, x, bytes) == 0) {
+        keep_best(n, x, velocity, relative);
+    } else {
+        keep_projection(n, x);
+    }
+}
+
 static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
     kl_scaled_velocity(&n->scaled, x, velocity);
     double merit = measure(n, x, velocity, natural, relative);
     if (*relative < n->best_relative) {
-        keep_projection(n, x);
+        keep_point(n, x, velocity, *relative);
     }
     return merit;
 }
@@ -216,7 +235,7 @@ static void newton_stalled(Newton *n, double tolerance) {
     }
 }
 
-// ---- the four iterations ----------------------------------------------------------------------
+// ---- the iterations ----------------------------------------------------------------------
 
 static void accept(Newton *n, double merit) {  // the trial becomes the present point
     double *x = n->x, *velocity = n->velocity, *natural = n->natural;
@@ -245,6 +264,55 @@ static bool take(Newton *n, double length) {
     accept(n, merit);
     n->relative = relative;
     return true;
+}
+
+static bool slides(const Newton *n) {
+    for (int32_t k = 0; k < n->scaled.limits + n->scaled.contacts; k++) {
+        if (n->state[k] == KL_STATE_SLIP) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Where nothing slides the contact states make the problem linear. They are the guess's first, then
+// those of what they led to.
+static void start_held(Newton *n) {
+    (void)kl_semismooth_states(&n->scaled, n->x, n->velocity, n->state);
+    if (!n->scaled.bodies && !slides(n)) {
+        n->phase = PHASE_HELD;
+        n->held_tries = 0;
+    }
+}
+
+static void iterate_held(Newton *n, double tolerance) {
+    KlHeld *h = &n->held;
+    size_t bytes = (size_t)n->scaled.dim * sizeof *n->x;
+    n->phase = PHASE_NEWTON;
+    if (!kl_held_solve(h, &n->scaled, n->state, HELD_SHARE * tolerance)) {
+        return;
+    }
+    double relative, merit = measure(n, h->x, h->velocity, n->trial_natural, &relative);
+    bool solved = relative <= tolerance && strict_relative(n, n->trial_natural) <= STRICT;
+    if (solved) {
+        n->best_relative = INFINITY;  // the guess may be as good, but is not of least norm
+    }
+    if (relative < n->best_relative) {
+        keep_point(n, h->x, h->velocity, relative);
+    }
+    n->settled = n->least = solved && n->best_relative <= tolerance;
+    if (n->settled) {
+        return;
+    }
+    if (kl_semismooth_states(&n->scaled, h->x, h->velocity, n->state) > 0 && !slides(n) &&
+        ++n->held_tries < HELD_TRIES) {
+        n->phase = PHASE_HELD;
+    } else if (merit < n->merit) {
+        memcpy(n->trial, h->x, bytes);
+        memcpy(n->trial_velocity, h->velocity, bytes);
+        accept(n, merit);
+        n->relative = n->window_relative = relative;
+    }
 }
 
 static bool newton_step(Newton *n) {
@@ -386,7 +454,8 @@ static KlStatus lay_out(Newton *n) {
 static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     (void)param;
     Newton *n = state;
-    if (kl_scaled_reserve(&n->scaled, capacity) != KL_OK || lay_out(n) != KL_OK) {
+    if (kl_scaled_reserve(&n->scaled, capacity) != KL_OK || kl_held_reserve(&n->held, capacity) != KL_OK ||
+        lay_out(n) != KL_OK) {
         arena->failed = true;
     }
 }
@@ -394,14 +463,17 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
 static KlStatus begin(KlRun *run) {
     Newton *n = run->state;
     KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
+    KL_TRY(kl_held_begin(&n->held, &n->scaled));
     KL_TRY(lay_out(n));
-    n->interior_started = n->interior_dead = n->settled = false;
+    n->interior_started = n->interior_dead = n->settled = n->least = false;
     n->admm_rounds = n->proximal_rounds = 0;
     n->best_relative = INFINITY;
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
     start_newton(n, n->trial, kl_param(run, PARAM_ETA), false);
     if (run->param[PARAM_INTERIOR] != 0.0) {
         start_interior(n);
+    } else {
+        start_held(n);
     }
     return KL_OK;
 }
@@ -415,7 +487,8 @@ static const double *shown(const Newton *n, bool last, const double **velocity) 
 }
 
 static double penalty(const Newton *n) {
-    const double by_phase[] = {[PHASE_NEWTON] = n->eta,
+    const double by_phase[] = {[PHASE_HELD] = n->eta,
+                               [PHASE_NEWTON] = n->eta,
                                [PHASE_INTERIOR] = n->interior.tau,
                                [PHASE_PROXIMAL] = n->proximal.eta,
                                [PHASE_ADMM] = n->admm.penalty,
@@ -429,6 +502,13 @@ static void report(KlRun *run, Newton *n) {
     const double *x = shown(n, last, &velocity);
     kl_scaled_report(&n->scaled, x, velocity, n->right, run);
     run->penalty = penalty(n);
+}
+
+// Whether lambda is the only reaction on its faces of K: the system of the last Newton step, which
+// has their states, is regular. (A null vector of D on the faces would be one of the system.)
+static bool is_unique(Newton *n) {
+    return n->phase == PHASE_NEWTON && !n->scaled.bodies && kl_block_lu_least_pivot(n->scaled.lu) >= REGULAR &&
+           kl_semismooth_states(&n->scaled, n->best, n->best_velocity, n->state) == 0;
 }
 
 static void move_to_least_norm(Newton *n, double tolerance) {
@@ -447,13 +527,11 @@ static void move_to_least_norm(Newton *n, double tolerance) {
 static void iterate(KlRun *run) {
     Newton *n = run->state;
     double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
-    static void (*const phases[])(Newton *, double) = {[PHASE_NEWTON] = iterate_newton,
-                                                       [PHASE_INTERIOR] = iterate_interior,
-                                                       [PHASE_PROXIMAL] = iterate_proximal,
-                                                       [PHASE_ADMM] = iterate_admm,
-                                                       [PHASE_REST] = iterate_rest};
+    static void (*const phases[])(Newton *, double) = {
+        [PHASE_HELD] = iterate_held,         [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior,
+        [PHASE_PROXIMAL] = iterate_proximal, [PHASE_ADMM] = iterate_admm,     [PHASE_REST] = iterate_rest};
     phases[n->phase](n, tolerance);
-    if (n->settled && run->param[PARAM_LEAST_NORM] != 0.0) {
+    if (n->settled && run->param[PARAM_LEAST_NORM] != 0.0 && !n->least && !is_unique(n)) {
         move_to_least_norm(n, tolerance);
     }
     report(run, n);
@@ -467,6 +545,7 @@ static bool converged(const KlRun *run) {
 static void release(void *state) {
     Newton *n = state;
     kl_scaled_release(&n->scaled);
+    kl_held_release(&n->held);
     kl_interior_release(&n->interior);
     kl_proximal_release(&n->proximal);
     kl_admm_plus_release(&n->admm);

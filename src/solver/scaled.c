@@ -14,8 +14,9 @@ static double larger(double a, double b) { return a > b ? a : b; }
 void kl_scaled_release(KlScaled *s) {
     kl_block_lu_destroy(s->lu);
     kl_body_system_release(&s->body_system);
-    void *buffers[] = {s->vectors.at,         s->block_laws.at,    s->pattern.at, s->offsets.at, s->rows.at,
-                       s->delassus_values.at, s->system_values.at, s->work.at,    s->flags.at};
+    void *buffers[] = {s->vectors.at, s->block_laws.at,      s->pattern.at,       s->offsets.at,
+                       s->rows.at,    s->delassus_values.at, s->system_values.at, s->work.at,
+                       s->flags.at,   s->graph.at,           s->twists.at};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         kl_free(buffers[i]);
     }
@@ -153,10 +154,41 @@ static void find_transposes(KlBlockMatrix *m, int32_t *transpose, int32_t *next)
     }
 }
 
+// What the pattern of a problem with bodies follows from: first rows, then bodies of the blocks.
+static bool same_graph(const KlScaled *s) {
+    const KlProblem *p = s->problem;
+    size_t blocks = (size_t)p->block_count;
+    const int32_t *kept = s->graph.at;
+    return s->graph.used == 3 * blocks + 1 && blocks > 0 &&
+           memcmp(kept, p->block_start, (blocks + 1) * sizeof *kept) == 0 &&
+           memcmp(kept + blocks + 1, p->block_body, 2 * blocks * sizeof *kept) == 0;
+}
+
+static bool keep_graph(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    size_t blocks = (size_t)p->block_count;
+    s->graph.used = 0;
+    if (!kl_problem_has_bodies(p)) {
+        return true;
+    }
+    if (!KL_ROOM(s->graph, 3 * blocks + 1)) {
+        return false;
+    }
+    memcpy(s->graph.at, p->block_start, (blocks + 1) * sizeof *s->graph.at);
+    memcpy(s->graph.at + blocks + 1, p->block_body, 2 * blocks * sizeof *s->graph.at);
+    s->graph.used = 3 * blocks + 1;
+    return true;
+}
+
 static KlStatus make_pattern(KlScaled *s) {
     const KlProblem *p = s->problem;
+    if (kl_problem_has_bodies(p) && same_graph(s)) {
+        s->delassus.block_start = s->system.block_start = p->block_start;
+        return KL_OK;
+    }
     Neighbours n;
     int32_t *mark, *columns, count;
+    s->graph.used = 0;
     if (!prepare_neighbours(s, &n, &mark, &columns)) {
         return KL_ERR_MEMORY;
     }
@@ -185,7 +217,8 @@ static KlStatus make_pattern(KlScaled *s) {
         }
     }
     row_start[blocks] = e;
-    if (!KL_ROOM(s->delassus_values, used) || !KL_ROOM(s->system_values, used)) {
+    s->value_count = used;
+    if (!keep_graph(s) || !KL_ROOM(s->delassus_values, used) || !KL_ROOM(s->system_values, used)) {
         return KL_ERR_MEMORY;
     }
     s->delassus = (KlBlockMatrix){p->block_count, p->block_start,       row_start, column, transpose,
@@ -193,16 +226,19 @@ static KlStatus make_pattern(KlScaled *s) {
     find_transposes(&s->delassus, transpose, columns);
     s->system = s->delassus;
     s->system.values = s->system_values.at;
-    memset(s->delassus.values, 0, used * sizeof *s->delassus.values);
     return KL_OK;
 }
 
 // ---- values of D -------------------------------------------------------------------------------
 
+static bool reserve_bodies(KlScaled *s, size_t bodies, size_t dim) {
+    return bodies == 0 || (KL_ROOM(s->rows, 24 * dim) && KL_ROOM(s->twists, 6 * bodies));
+}
+
 // Scaled rows p J and p J M^-1 of the body form, twelve and twelve.
 static bool scale_rows(KlScaled *s) {
     const KlProblem *p = s->problem;
-    if (!KL_ROOM(s->rows, 24 * (size_t)p->dim)) {
+    if (!reserve_bodies(s, (size_t)p->body_count, (size_t)p->dim)) {
         return false;
     }
     for (int32_t b = 0; b < p->block_count; b++) {
@@ -232,28 +268,51 @@ static bool scale_rows(KlScaled *s) {
     return true;
 }
 
+// Two lanes, as the widest common SIMD has.
 static double dot6(const double a[6], const double b[6]) {
-    return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) + (a[4] * b[4] + a[5] * b[5]);
+    double even = (a[0] * b[0] + a[2] * b[2]) + a[4] * b[4], odd = (a[1] * b[1] + a[3] * b[3]) + a[5] * b[5];
+    return even + odd;
 }
 
+// Entry e, block (b, c): the share of one body, which is side `left` of b and side `right` of c.
+static void add_body_share(KlScaled *s, int32_t b, int32_t c, int32_t left, int32_t right, double *to) {
+    const int32_t *start = s->problem->block_start;
+    for (int32_t i = start[b]; i < start[b + 1]; i++) {
+        const double *row = s->rows.at + 24 * (size_t)i + 6 * left;
+        const double *column = s->rows.at + 24 * (size_t)start[c] + 12 + 6 * right;
+        for (int32_t j = start[c]; j < start[c + 1]; j++, column += 24) {
+            *to++ += dot6(row, column);
+        }
+    }
+}
+
+static void mirror_block(const KlBlockMatrix *m, int32_t b, int32_t e) {
+    int32_t c = m->column[e], rows = m->block_start[b + 1] - m->block_start[b];
+    int32_t columns = m->block_start[c + 1] - m->block_start[c];
+    const double *from = m->values + m->offset[e];
+    double *to = m->values + m->offset[m->transpose[e]];
+    for (int32_t i = 0; i < rows; i++) {
+        for (int32_t j = b == c ? i + 1 : 0; j < columns; j++) {
+            to[j * rows + i] = from[i * columns + j];
+        }
+    }
+}
+
+// Blocks on and above the diagonal, then their mirror images: D is symmetric to the last bit.
 static void fill_from_bodies(KlScaled *s) {
-    const KlProblem *p = s->problem;
+    const int32_t *bodies = s->problem->block_body;
     const KlBlockMatrix *m = &s->delassus;
-    for (int32_t b = 0; b < p->block_count; b++) {
+    for (int32_t b = 0; b < m->block_count; b++) {
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
             int32_t c = m->column[e];
-            for (int32_t side = 0; side < 4; side++) {
-                int32_t body = p->block_body[2 * b + side / 2];
-                if (body < 0 || p->block_body[2 * c + side % 2] != body) {
-                    continue;
+            for (int32_t side = 0; side < 4 && c >= b; side++) {
+                int32_t body = bodies[2 * b + side / 2];
+                if (body >= 0 && bodies[2 * c + side % 2] == body) {
+                    add_body_share(s, b, c, side / 2, side % 2, m->values + m->offset[e]);
                 }
-                double *to = m->values + m->offset[e];
-                for (int32_t i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-                    const double *left = s->rows.at + 24 * (size_t)i + 6 * (side / 2);
-                    for (int32_t j = p->block_start[c]; j < p->block_start[c + 1]; j++) {
-                        *to++ += dot6(left, s->rows.at + 24 * (size_t)j + 12 + 6 * (side % 2));
-                    }
-                }
+            }
+            if (c >= b) {
+                mirror_block(m, b, e);
             }
         }
     }
@@ -280,30 +339,48 @@ static void fill_from_entries(KlScaled *s, int32_t *entry_of) {
     }
 }
 
-// Diagonal block entry, softening added; returns whether D is symmetric to rounding.
-static bool finish_values(KlScaled *s) {
-    const KlProblem *p = s->problem;
+// Whether D as given is symmetric to rounding.
+static bool is_symmetric(const KlScaled *s) {
     const KlBlockMatrix *m = &s->delassus;
-    bool symmetric = true;
-    for (int32_t b = 0; b < p->block_count; b++) {
-        int32_t rows = kl_block_rows(p, b);
+    for (int32_t b = 0; b < m->block_count; b++) {
+        int32_t rows = m->block_start[b + 1] - m->block_start[b];
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            int32_t columns = kl_block_rows(p, m->column[e]);
-            double *here = m->values + m->offset[e];
-            const double *there = m->values + m->offset[m->transpose[e]];
-            for (int32_t i = 0; i < rows && m->column[e] >= b; i++) {
+            int32_t c = m->column[e], columns = m->block_start[c + 1] - m->block_start[c];
+            const double *here = m->values + m->offset[e], *there = m->values + m->offset[m->transpose[e]];
+            for (int32_t i = 0; i < rows && c >= b; i++) {
                 for (int32_t j = 0; j < columns; j++) {
-                    double gap = fabs(here[i * columns + j] - there[j * rows + i]);
-                    symmetric = symmetric && gap <= 1e-13;  // of the unit diagonal: a few hundred roundings
+                    if (!(fabs(here[i * columns + j] - there[j * rows + i]) <= 1e-13)) {  // of the unit diagonal
+                        return false;
+                    }
                 }
-            }
-            for (int32_t i = 0; i < rows && m->column[e] == b; i++) {
-                int32_t row = p->block_start[b] + i;
-                here[i * rows + i] += s->scale[row] * p->softening[row] * s->scale[row];
             }
         }
     }
-    return symmetric;
+    return true;
+}
+
+static double *diagonal_block(const KlBlockMatrix *m, int32_t b) {
+    int32_t low = m->row_start[b], high = m->row_start[b + 1];
+    while (m->column[low] != b) {
+        int32_t middle = low + (high - low) / 2;
+        if (m->column[middle] <= b) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return m->values + m->offset[low];
+}
+
+static void add_softening(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        int32_t rows = kl_block_rows(p, b);
+        double *diagonal = diagonal_block(&s->delassus, b);
+        for (int32_t i = 0; i < rows; i++) {
+            diagonal[i * rows + i] += kl_scaled_softness(s, p->block_start[b] + i);
+        }
+    }
 }
 
 // ---- taking the problem in ---------------------------------------------------------------------
@@ -338,11 +415,12 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
     if (s->lu == NULL) {
         KL_TRY(kl_block_lu_create(&s->lu));
     }
+    s->graph.used = 0;
     s->dim = capacity->dim;
     s->limits = capacity->size.limit_count;
     s->contacts = capacity->size.contact_count;
     if (!lay_out(s) || !KL_ROOM(s->work, 5 * blocks + bodies + dim + (size_t)capacity->size.nonzeros + 2) ||
-        (bodies > 0 && !KL_ROOM(s->rows, 24 * dim))) {
+        !reserve_bodies(s, bodies, dim)) {
         return KL_ERR_MEMORY;
     }
     if (bodies > 0 && 6 * bodies <= KL_SCALED_DENSE) {
@@ -359,7 +437,8 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
 static void choose_scale(KlScaled *s) {
     const KlProblem *p = s->problem;
     kl_problem_diagonal(p, s->product);
-    kl_problem_scale(p, s->report_scale);
+    memcpy(s->report_scale, s->product, (size_t)s->dim * sizeof *s->product);
+    kl_problem_scale_from_diagonal(p, s->report_scale);
     double largest = 0.0;
     s->report_size = DBL_MIN;
     for (int32_t i = 0; i < s->dim; i++) {
@@ -408,12 +487,15 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
         return kl_body_system_begin(&s->body_system, s, cholesky);
     }
     KL_TRY(make_pattern(s));
+    memset(s->delassus.values, 0, s->value_count * sizeof *s->delassus.values);
     if (has_bodies) {
         fill_from_bodies(s);
+        s->symmetric = true;
     } else {
         fill_from_entries(s, s->work.at);
+        s->symmetric = is_symmetric(s);
     }
-    s->symmetric = finish_values(s);
+    add_softening(s);
     return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric, where == KL_FACTOR_DENSE);
 }
 
@@ -460,6 +542,44 @@ static void multiply_blocks(const KlBlockMatrix *m, const double *x, double *pro
     }
 }
 
+// du = M^-1 (p J)^T x
+static void push_bodies(KlScaled *s, const double *x) {
+    const KlProblem *p = s->problem;
+    memset(s->twists.at, 0, 6 * (size_t)p->body_count * sizeof *s->twists.at);
+    for (int32_t b = 0; b < p->block_count; b++) {
+        for (int32_t side = 0; side < 2; side++) {
+            int32_t body = p->block_body[2 * b + side];
+            if (body < 0) {
+                continue;
+            }
+            double du[6];
+            memcpy(du, s->twists.at + 6 * (size_t)body, sizeof du);
+            for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
+                const double *divided = s->rows.at + 24 * (size_t)row + 12 + 6 * side;
+                for (int32_t k = 0; k < 6; k++) {
+                    du[k] += divided[k] * x[row];
+                }
+            }
+            memcpy(s->twists.at + 6 * (size_t)body, du, sizeof du);
+        }
+    }
+}
+
+// p J du + R x
+static void pull_bodies(const KlScaled *s, const double *x, double *product) {
+    static const double rest[6] = {0.0};
+    const KlProblem *p = s->problem;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        int32_t left = p->block_body[2 * b], right = p->block_body[2 * b + 1];
+        const double *du = left >= 0 ? s->twists.at + 6 * (size_t)left : rest;
+        const double *other = right >= 0 ? s->twists.at + 6 * (size_t)right : rest;
+        for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
+            const double *scaled = s->rows.at + 24 * (size_t)row;
+            product[row] = dot6(scaled, du) + dot6(scaled + 6, other) + kl_scaled_softness(s, row) * x[row];
+        }
+    }
+}
+
 // Through the bodies where there are any: J M^-1 J^T keeps small sums of large forces that D has
 // lost.
 void kl_scaled_multiply(KlScaled *s, const double *x, double *product) {
@@ -467,13 +587,8 @@ void kl_scaled_multiply(KlScaled *s, const double *x, double *product) {
         multiply_blocks(&s->delassus, x, product);
         return;
     }
-    for (int32_t i = 0; i < s->dim; i++) {
-        s->lambda[i] = s->scale[i] * x[i];
-    }
-    kl_problem_multiply(s->problem, s->lambda, product);
-    for (int32_t i = 0; i < s->dim; i++) {
-        product[i] *= s->scale[i];
-    }
+    push_bodies(s, x);
+    pull_bodies(s, x, product);
 }
 
 void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity) {
@@ -510,15 +625,11 @@ double kl_scaled_natural(const KlScaled *s, const double *x, const double *veloc
 }
 
 void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run) {
-    KlResiduals residuals;
     kl_scaled_to_reaction(s, x, run->lambda);
     for (int32_t i = 0; i < s->dim; i++) {
         scratch[i] = velocity[i] * s->unit / s->scale[i];
     }
-    kl_problem_residuals_at(run->problem, run->lambda, scratch, &residuals);
-    run->primal = residuals.primal;
-    run->dual = residuals.dual;
-    run->complementarity = residuals.complementarity;
+    kl_problem_loop_residuals(run->problem, run->lambda, scratch, &run->primal, &run->dual, &run->complementarity);
     run->factorizations = s->factorizations;
 }
 
@@ -555,19 +666,6 @@ static size_t row_values(const KlBlockMatrix *m, int32_t b,
     size_t rows = (size_t)(m->block_start[b + 1] - m->block_start[b]);
     *first = m->offset[m->row_start[b]];
     return m->offset[last] + rows * (size_t)(m->block_start[c + 1] - m->block_start[c]) - *first;
-}
-
-static double *diagonal_block(const KlBlockMatrix *m, int32_t b) {
-    int32_t low = m->row_start[b], high = m->row_start[b + 1];
-    while (m->column[low] != b) {
-        int32_t middle = low + (high - low) / 2;
-        if (m->column[middle] <= b) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return m->values + m->offset[low];
 }
 
 static void add_diagonal(double *block, int32_t rows, double shift) {

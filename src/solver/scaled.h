@@ -71,6 +71,7 @@ typedef struct KlScaled {
     KlBlockLu *lu;
     KlBodySystem body_system;
     int32_t factorizations;
+    size_t value_count;  // of D
 
     KL_BUFFER(double) vectors;
     KL_BUFFER(double) block_laws;
@@ -78,7 +79,9 @@ typedef struct KlScaled {
     KL_BUFFER(size_t) offsets;
     KL_BUFFER(double) delassus_values;
     KL_BUFFER(double) system_values;
-    KL_BUFFER(double) rows;  // body form: scaled J and J M^-1
+    KL_BUFFER(int32_t) graph;  // what the pattern was made from
+    KL_BUFFER(double) twists;  // (6 bodies) scratch of products
+    KL_BUFFER(double) rows;    // body form: scaled J and J M^-1
     KL_BUFFER(int32_t) work;
     KL_BUFFER(uint8_t) flags;
 } KlScaled;
