@@ -71,7 +71,8 @@ if(EMSCRIPTEN)
     kl_import(kl_jansson ${prefix} jansson)
     kl_build_dependency(expat ${sources}/libexpat-R_2_5_0/expat "" prefix
         -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_TESTS=OFF
-        -DEXPAT_BUILD_DOCS=OFF -DEXPAT_SHARED_LIBS=OFF)
+        -DEXPAT_BUILD_DOCS=OFF -DEXPAT_SHARED_LIBS=OFF
+        -DEXPAT_DEV_URANDOM=OFF -DCMAKE_C_FLAGS=-DXML_POOR_ENTROPY)  # there is no file system
     kl_import(kl_expat ${prefix} expat)
     kl_build_dependency(yaml ${sources}/libyaml-0.2.5 "" prefix
         -DBUILD_TESTING=OFF -DYAML_STATIC_LIB_NAME=yaml)

@@ -11,6 +11,7 @@ static const CliOption options[] = {
     {"base", 0, CLI_TEXT, "KIND", "how the model is held", 0, 0, "auto|fixed|free"},
     {"motors", 0, CLI_TEXT, "KIND", "driven joints hold the start pose, take efforts, or are passive", 0, 0,
      "hold|force|passive"},
+    {"missing-mesh", 0, CLI_TEXT, "KIND", "what stands in for a mesh that is not there", 0, 0, "none|box"},
     {"keep-fixed", 0, CLI_FLAG, NULL, "keep fixed joints instead of merging their links", 0, 0, NULL},
     {"self-collision", 0, CLI_FLAG, NULL, "let the model collide with itself", 0, 0, NULL},
     {"mesh-collision", 0, CLI_FLAG, NULL, "collide meshes as they are, not their convex hulls", 0, 0, NULL},
@@ -22,41 +23,39 @@ static const CliOption options[] = {
     CLI_COMMON,
 };
 
-// Place of a word in "a|b|c", as the enumerations have them.
-static int choice_of(const CliArgs *args, const char *option, const char *words) {
-    const char *chosen = cli_text(args, option, NULL);
-    int place = 0;
-    for (const char *word = words; chosen != NULL && word != NULL; place++) {
+// Place of a word in "a|b|c".
+static double choice_of(const char *chosen, const char *words) {
+    double place = 0.0;
+    for (const char *word = words; *word != '\0'; place++) {
         size_t length = strcspn(word, "|");
         if (strlen(chosen) == length && strncmp(word, chosen, length) == 0) {
             return place;
         }
-        word = word[length] == '|' ? word + length + 1 : NULL;
+        word += length + (word[length] == '|' ? 1 : 0);
     }
-    return 0;
+    return -1.0;  // options were checked: not reached
 }
 
-static void read_options(const CliArgs *args, KlImportOptions *chosen) {
+// Each of the core's choices is an option of the same name, with hyphens.
+static KlStatus read_options(const CliArgs *args, KlImportOptions *chosen) {
     kl_default_import_options(chosen);
     chosen->loops = cli_text(args, "loops", NULL);
-    chosen->base = (KlImportBase)choice_of(args, "base", "auto|fixed|free");
-    chosen->motors = (KlImportMotors)choice_of(args, "motors", "hold|force|passive");
-    chosen->keep_fixed = cli_has(args, "keep-fixed");
-    chosen->self_collision = cli_has(args, "self-collision");
-    chosen->mesh_collision = cli_has(args, "mesh-collision");
-    chosen->ground = cli_has(args, "ground");
-    chosen->density = cli_real(args, "density", chosen->density);
-    chosen->placeholder_mass = cli_real(args, "placeholder-mass", chosen->placeholder_mass);
-}
-
-static json_t *notes_json(const KlImportReport *report) {
-    json_t *notes = json_array();
-    for (int32_t i = 0; i < kl_import_note_count(report); i++) {
-        const KlImportNote *note = kl_import_note(report, i);
-        json_array_append_new(notes, json_pack("{s:s, s:i, s:s, s:s, s:b}", "file", note->file, "line", (int)note->line,
-                                               "element", note->element, "text", note->text, "lost", (int)note->lost));
+    for (int32_t i = 0; i < kl_import_param_count(); i++) {
+        const KlParam *param = kl_import_param(i);
+        char name[40];
+        size_t length = strlen(param->id);
+        for (size_t k = 0; k <= length && length < sizeof name; k++) {
+            name[k] = param->id[k] == '_' ? '-' : param->id[k];
+        }
+        if (!cli_has(args, name)) {
+            continue;
+        }
+        double value = param->kind == KL_PARAM_BOOL     ? 1.0
+                       : param->kind == KL_PARAM_CHOICE ? choice_of(cli_text(args, name, ""), param->choices)
+                                                        : cli_real(args, name, param->initial);
+        KL_TRY(kl_import_options_set(chosen, param->id, value));
     }
-    return notes;
+    return KL_OK;
 }
 
 static void tell(const CliArgs *args, const KlScene *scene, const KlImportReport *report, const KlAssembly *assembly) {
@@ -70,13 +69,15 @@ static void tell(const CliArgs *args, const KlScene *scene, const KlImportReport
     cli_note(args, "%d bodies, %d joints, %d joint rows, %d loops closed from %.2g to %.2g, mobility %d",
              (int)info.bodies, (int)info.joints, (int)info.joint_rows, (int)info.loops, assembly->residual_before,
              assembly->residual_after, (int)assembly->mobility);
-    if (cli_has(args, "json")) {
-        cli_print_json(json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:i, s:o}", "scene", kl_scene_id(scene), "bodies",
-                                 (int)info.bodies, "joints", (int)info.joints, "joint_rows", (int)info.joint_rows,
-                                 "loops", (int)info.loops, "residual_before", cli_json_real(assembly->residual_before),
-                                 "residual_after", cli_json_real(assembly->residual_after), "mobility",
-                                 (int)assembly->mobility, "notes", notes_json(report)));
-    }
+}
+
+static KlStatus print_report(const KlScene *scene, const KlImportReport *report, const KlAssembly *assembly,
+                             const char *open) {
+    char *text;
+    KL_TRY(kl_import_report_write_json(scene, report, assembly, open, &text));
+    cli_print_json(json_loads(text, 0, NULL));
+    kl_free(text);
+    return KL_OK;
 }
 
 static KlStatus write_scene(const CliArgs *args, const KlScene *scene) {
@@ -97,26 +98,33 @@ static KlStatus write_scene(const CliArgs *args, const KlScene *scene) {
     return status;
 }
 
+// Closes the loops, writes and tells. A scene whose loops stay open is still of use: said, and written.
+static KlStatus finish(const CliArgs *args, KlScene *scene, const KlImportReport *report) {
+    KlAssembly assembly = {0};
+    KlStatus status = kl_scene_close_loops(scene, cli_real(args, "tolerance", 1e-10), &assembly);
+    bool open = status == KL_ERR_SCENE && assembly.residual_after > 0.0;
+    if (status != KL_OK && !open) {
+        return status;
+    }
+    char reason[sizeof kl_last_error()->message];
+    strcpy(reason, kl_last_error()->message);
+    if (open) {
+        cli_note(args, "loops stay open: %s", reason);
+    }
+    KL_TRY(write_scene(args, scene));
+    tell(args, scene, report, &assembly);
+    return cli_has(args, "json") ? print_report(scene, report, &assembly, open ? reason : NULL) : KL_OK;
+}
+
 static int run(const CliArgs *args) {
     KlImportOptions chosen;
     KlScene *scene = NULL;
     KlImportReport *report = NULL;
-    KlAssembly assembly = {0};
-    read_options(args, &chosen);
-    KlStatus status = kl_import(cli_operand(args, 0), kl_files_disk(), &chosen, &scene, &report);
-    int code = CLI_EXIT_OK;
-    if (status != KL_OK) {
-        code = cli_report_as(args, CLI_EXIT_INPUT);
-    } else {
-        status = kl_scene_close_loops(scene, cli_real(args, "tolerance", 1e-10), &assembly);
-        if (status != KL_OK) {  // the scene is still of use: say so and write it open
-            cli_note(args, "loops stay open: %s", kl_last_error()->message);
-        }
-        status = write_scene(args, scene);
-        if (status == KL_OK) {
-            tell(args, scene, report, &assembly);
-        }
-        code = status == KL_OK ? CLI_EXIT_OK : cli_report(args);
+    KlStatus status = read_options(args, &chosen);
+    status = status != KL_OK ? status : kl_import(cli_operand(args, 0), kl_files_disk(), &chosen, &scene, &report);
+    int code = status == KL_OK ? CLI_EXIT_OK : cli_report_as(args, CLI_EXIT_INPUT);
+    if (status == KL_OK && finish(args, scene, report) != KL_OK) {
+        code = cli_report(args);
     }
     kl_import_report_destroy(report);
     kl_scene_destroy(scene);

@@ -621,11 +621,18 @@ typedef enum KlImportMotors {
     KL_MOTORS_PASSIVE,   // none
 } KlImportMotors;
 
+// What becomes of a geom whose mesh is missing or cannot be read.
+typedef enum KlImportMissing {
+    KL_MISSING_NONE = 0,  // it is left out
+    KL_MISSING_BOX,       // a box with the link's mass and inertia; 0.1 m where the file gives none
+} KlImportMissing;
+
 // Choices of an import; start from kl_default_import_options.
 typedef struct KlImportOptions {
     const char *loops;       // path of the loop closures; NULL: robot.yaml beside the URDF, if there is one
     KlImportBase base;       // how the root link stands
     KlImportMotors motors;   // what drives the joints that have motors
+    KlImportMissing missing_mesh; // what stands in for a mesh that is not there
     bool keep_fixed;         // keep fixed joints as joints instead of merging their links
     bool self_collision;     // default false: the mechanism collides with the world only
     bool mesh_collision;     // collide triangle meshes as they are instead of their convex hulls
@@ -635,6 +642,11 @@ typedef struct KlImportOptions {
 } KlImportOptions;
 // No choice made: base AUTO, motors HOLD, fixed joints merged, convex hulls, no ground.
 void kl_default_import_options(KlImportOptions *options);
+// The same choices but `loops` as a table, for menus and commands: how many, one of them (NULL out of range; its id is
+// the member's name), and its value set. KL_ERR_NOT_FOUND for an unknown id, KL_ERR_ARGUMENT outside the range.
+int32_t kl_import_param_count(void);
+const KlParam *kl_import_param(int32_t index);
+KlStatus kl_import_options_set(KlImportOptions *options, const char *id, double value);
 
 // What was changed, assumed or could not be carried over; never silently.
 typedef struct KlImportNote {
@@ -781,6 +793,11 @@ typedef struct KlAssembly {
 KlStatus kl_sim_assemble(KlSim *sim, double tolerance, KlAssembly *report);
 // The same for a scene's start poses, as after an import. The scene must have no simulation on its model.
 KlStatus kl_scene_close_loops(KlScene *scene, double tolerance, KlAssembly *report);
+// What an import and the closing of its loops did, as one JSON object: scene, bodies, joints, joint_rows, loops,
+// actuated_dofs, residual_before, residual_after, rank, mobility, open, notes [{file, line, element, text, lost}].
+// `open` says why loops stay open; NULL when they are closed. The caller frees `text` with kl_free; KL_ERR_MEMORY.
+KlStatus kl_import_report_write_json(const KlScene *scene, const KlImportReport *report, const KlAssembly *assembly,
+                                     const char *open, char **text);
 
 // ------------------------------------------------------------------------------------------------
 // Benchmarks: categories and performance profiles (pure functions, no I/O)

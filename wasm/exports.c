@@ -10,31 +10,23 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "file_store.h"
 #include "kl.h"
 
 enum {
     RECORD_CAPACITY = 256,   // steps kept between two calls of the page
     TRACE_CAPACITY = 20000,  // rows of one convergence trace; more are counted
-    MAX_FILES = 256,
-    MAX_DENSE_ROWS = 2000,  // D as a picture
+    MAX_DENSE_ROWS = 2000,   // D as a picture
 };
 
 // Columns of the record before the metrics.
 static const char *const RECORD_HEAD[] = {"time"};
 enum { HEAD_COUNT = (int)(sizeof RECORD_HEAD / sizeof RECORD_HEAD[0]) };
 
-typedef struct PageFile {
-    char *path;
-    char *data;
-    size_t size;
-} PageFile;
-
 typedef enum Phase { PHASE_IDLE, PHASE_DRIVE, PHASE_OBSERVE } Phase;
 
 typedef struct KlPage {
-    PageFile files[MAX_FILES];
-    int32_t file_count;
-    KlFiles file_access;
+    KlFileStore store;
     KlScene *scene;
     KlModel *model;
     KlSim *sim;
@@ -54,58 +46,9 @@ typedef struct KlPage {
     char *json;          // the last answer
 } KlPage;
 
-// ------------------------------------------------------------------------------------------------
-// Files
-// ------------------------------------------------------------------------------------------------
-
-static KlStatus read_file(void *context, const char *path, char **data, size_t *size) {
-    const KlPage *page = context;
-    for (int32_t i = 0; i < page->file_count; i++) {
-        if (strcmp(page->files[i].path, path) == 0) {
-            char *copy = kl_alloc(page->files[i].size + 1);
-            if (copy == NULL) {
-                return kl_fail(KL_ERR_MEMORY, "%s: out of memory for %zu bytes", path, page->files[i].size);
-            }
-            memcpy(copy, page->files[i].data, page->files[i].size);
-            *data = copy;
-            *size = page->files[i].size;
-            return KL_OK;
-        }
-    }
-    return kl_fail(KL_ERR_NOT_FOUND, "%s: no such file was handed over together with the scene", path);
-}
-
-static void release_file(void *context, char *data) {
-    (void)context;
-    kl_free(data);
-}
-
 // Copies `data`; a file of the same path is replaced.
 KlStatus kl_page_put_file(KlPage *page, const char *path, const void *data, size_t size) {
-    int32_t at = 0;
-    while (at < page->file_count && strcmp(page->files[at].path, path) != 0) {
-        at++;
-    }
-    if (at == MAX_FILES) {
-        return kl_fail(KL_ERR_LIMIT, "%s: more than %d files", path, MAX_FILES);
-    }
-    char *name = kl_alloc(strlen(path) + 1);
-    char *copy = kl_alloc(size + 1);
-    if (name == NULL || copy == NULL) {
-        kl_free(name);
-        kl_free(copy);
-        return kl_fail(KL_ERR_MEMORY, "%s: out of memory for %zu bytes", path, size);
-    }
-    strcpy(name, path);
-    memcpy(copy, data, size);
-    if (at == page->file_count) {
-        page->file_count++;
-    } else {
-        kl_free(page->files[at].path);
-        kl_free(page->files[at].data);
-    }
-    page->files[at] = (PageFile){name, copy, size};
-    return KL_OK;
+    return kl_store_put(&page->store, path, data, size);
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -124,7 +67,7 @@ KlPage *kl_page_create(void) {
     page->trace_rows = kl_alloc(sizeof(double) * 6 * TRACE_CAPACITY);
     page->trace.capacity = TRACE_CAPACITY;
     page->slice = 4;
-    page->file_access = (KlFiles){page, read_file, release_file};
+    kl_store_open(&page->store);
     if (page->record == NULL || page->trace.rows == NULL || page->trace_rows == NULL) {
         kl_free(page->record);
         kl_free(page->trace.rows);
@@ -171,10 +114,7 @@ void kl_page_destroy(KlPage *page) {
     if (page->scene != NULL) {
         kl_scene_destroy(page->scene);
     }
-    for (int32_t i = 0; i < page->file_count; i++) {
-        kl_free(page->files[i].path);
-        kl_free(page->files[i].data);
-    }
+    kl_store_free(&page->store);
     kl_free(page->record);
     kl_free(page->trace.rows);
     kl_free(page->trace_rows);
@@ -186,7 +126,7 @@ void kl_page_destroy(KlPage *page) {
 // Parses a scene; on failure the page keeps the one it had.
 KlStatus kl_page_load(KlPage *page, const char *text, size_t size, const char *name) {
     KlScene *scene = NULL;
-    KL_TRY(kl_scene_parse(text, size, name, &page->file_access, &scene));
+    KL_TRY(kl_scene_parse(text, size, name, &page->store.access, &scene));
     stop(page);
     if (page->scene != NULL) {
         kl_scene_destroy(page->scene);

@@ -1,11 +1,13 @@
 // The WebAssembly core against the native one, under Node: the same scene, solver and steps must end in
-// the same state, bit for bit. Ends with a line "N passed, N failed".
+// the same state, bit for bit, and the same model must become the same scene and report, byte for byte.
+// Ends with a line "N passed, N failed".
 //
 //   node wasm/parity.mjs [native command] [folder of kinloop.wasm]
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Importer } from './loader/importer.mjs';
 import { Page, startCore } from './loader/page.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -77,6 +79,28 @@ async function wasm(createModule, bytes, file, solver, steps) {
     return hash;
 }
 
+// Scene and report of the command.
+function nativeImport(folder, model) {
+    const scene = join(work, 'imported.json');
+    const report = execFileSync(command, ['import', model, '-o', scene, '--force', '--json'],
+        { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return JSON.stringify(JSON.parse(report)) + readFileSync(scene, 'utf8');
+}
+
+function filesBelow(folder, path = '') {
+    return readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry) =>
+        entry.isDirectory() ? filesBelow(folder, join(path, entry.name)) : [join(path, entry.name)]);
+}
+
+async function wasmImport(folder, model) {
+    const create = (await import(pathToFileURL(join(core, 'kinloop-import.mjs')).href)).default;
+    const importer = new Importer(await startCore(create, readFileSync(join(core, 'kinloop-import.wasm'))));
+    for (const file of filesBelow(folder)) importer.putFile(file, readFileSync(join(folder, file)));
+    const { document, report } = importer.run(model);
+    importer.destroy();
+    return JSON.stringify(report) + document;
+}
+
 const createModule = (await import(pathToFileURL(join(core, 'kinloop.mjs')).href)).default;
 const bytes = readFileSync(join(core, 'kinloop.wasm'));
 const work = join(root, 'build/parity');
@@ -93,23 +117,32 @@ const solvers = ['pgs-ncp', 'raisim-ds', 'admm-ncp-fp', 'admm-ncp-plus'];
 
 let passed = 0;
 let failed = 0;
+
+async function same(name, native, wasm) {
+    try {
+        const [a, b] = [await native(), await wasm()];
+        if (a === b) {
+            passed++;
+            console.log(`ok ${name}: ${a.length > 100 ? `${a.length} bytes` : a}`);
+        } else {
+            failed++;
+            console.log(`DIFFERS ${name}: native ${a.slice(0, 100)}, wasm ${b.slice(0, 100)}`);
+        }
+    } catch (error) {
+        failed++;
+        console.log(`FAILED ${name}: ${error.stderr ?? error.message}`);
+    }
+}
+
 for (const [file, steps] of cases) {
     for (const solver of solvers) {
         const name = `${file.slice(root.length + 1)} ${solver}, ${steps} steps`;
-        try {
-            const [a, b] = [native(file, solver, steps), await wasm(createModule, bytes, file, solver, steps)];
-            if (a === b) {
-                passed++;
-                console.log(`ok ${name}: ${a}`);
-            } else {
-                failed++;
-                console.log(`DIFFERS ${name}: native ${a}, wasm ${b}`);
-            }
-        } catch (error) {
-            failed++;
-            console.log(`FAILED ${name}: ${error.stderr ?? error.message}`);
-        }
+        await same(name, () => native(file, solver, steps), () => wasm(createModule, bytes, file, solver, steps));
     }
+}
+const models = join(root, 'tests/data/models');
+for (const model of filesBelow(models).filter((file) => /\.(urdf|xml)$/.test(file))) {
+    await same(`import of ${model}`, () => nativeImport(models, model), () => wasmImport(models, model));
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -38,23 +38,17 @@ export async function startCore(createModule, wasm) {
     });
 }
 
-/** One experiment in this wasm instance. */
-export class Page {
+/** Text and bytes in and out of a module's memory; `error` is the module's own. */
+export class Memory {
     /** @param {any} module */
     constructor(module) {
         this.module = module;
-        this.handle = module._kl_page_create();
-        if (this.handle === 0) throw new Error('out of memory');
-        /** @type {FieldInfo[]} */
-        this.fieldTable = [];
     }
 
-    destroy() {
-        this.module._kl_page_destroy(this.handle);
-        this.handle = 0;
+    /** @returns {Error} */
+    error() {
+        return new Error('out of memory');
     }
-
-    // --- memory ---------------------------------------------------------------------------------
 
     /** @param {number} address @param {number} count */
     doubles(address, count) {
@@ -97,15 +91,32 @@ export class Page {
         return this.withBytes(new TextEncoder().encode(text), use);
     }
 
-    error() {
-        const address = this.module._kl_page_error(this.handle);
-        if (address === 0) return new Error('out of memory');
-        return new CoreError(JSON.parse(this.text(address)));
-    }
-
     /** @param {number} status */
     check(status) {
         if (status !== 0) throw this.error();
+    }
+}
+
+/** One experiment in this wasm instance. */
+export class Page extends Memory {
+    /** @param {any} module */
+    constructor(module) {
+        super(module);
+        this.handle = module._kl_page_create();
+        if (this.handle === 0) throw new Error('out of memory');
+        /** @type {FieldInfo[]} */
+        this.fieldTable = [];
+    }
+
+    destroy() {
+        this.module._kl_page_destroy(this.handle);
+        this.handle = 0;
+    }
+
+    /** @returns {Error} */
+    error() {
+        const address = this.module._kl_page_error(this.handle);
+        return address === 0 ? super.error() : new CoreError(JSON.parse(this.text(address)));
     }
 
     // --- scenes -----------------------------------------------------------------------------------

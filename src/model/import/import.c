@@ -7,18 +7,11 @@
 #include "model/model.h"
 #include "model/scene.h"
 
-void kl_default_import_options(KlImportOptions *options) {
-    *options = (KlImportOptions){.placeholder_mass = 1e-3, .density = 1000.0};
-}
-
+// Options may be set member by member: what the table allows holds for them too.
 static KlStatus check_options(const KlImportOptions *options) {
-    if (!(options->placeholder_mass > 0.0 && options->placeholder_mass <= 1e6)) {
-        return kl_fail(KL_ERR_ARGUMENT, "placeholder mass must be in (0, 1e6] kg (got %g)", options->placeholder_mass);
-    }
-    if (!(options->density > 0.0 && options->density <= 1e6)) {
-        return kl_fail(KL_ERR_ARGUMENT, "density must be in (0, 1e6] kg/m^3 (got %g)", options->density);
-    }
-    return KL_OK;
+    KlImportOptions copy = *options;
+    KL_TRY(kl_import_options_set(&copy, "density", options->density));
+    return kl_import_options_set(&copy, "placeholder_mass", options->placeholder_mass);
 }
 
 static KlStatus read_loops(KlMechanism *mechanism) {
@@ -69,13 +62,14 @@ static KlStatus make_scene(const KlMechanism *mechanism, KlModel *model, KlScene
     made->preset = "high-throughput";
     made->settings = mechanism->settings;
     made->runs = KL_ARENA_ARRAY(arena, KlSceneRun, 1);
-    made->solvers = (const char **)KL_ARENA_ARRAY(arena, const char *, 1);
+    made->solvers = (const char **)KL_ARENA_ARRAY(arena, const char *, 2);
     KlStatus status = kl_arena_check(arena);
     if (status != KL_OK) {
         kl_scene_destroy(made);
         return status;
     }
-    made->solvers[made->solver_count++] = "admm-ncp-sa";
+    made->solvers[made->solver_count++] = "newton-ncp";
+    made->solvers[made->solver_count++] = "admm-ncp-plus";
     made->runs[made->run_count++].def = (KlRunDef){
         .id = "default",
         .title = "Default",

@@ -1,4 +1,4 @@
-// The common part of the importers: growing lists, notes, meshes, frames.
+// The common part of the importers: growing lists, notes, frames.
 #include "model/import/mechanism.h"
 
 #include <stdarg.h>
@@ -8,7 +8,6 @@
 #include "math/trig.h"
 #include "math/vec.h"
 #include "model/import/report.h"
-#include "model/mesh.h"
 
 // Makes room for one more element in a list that lives in the arena; old copies stay there until the end.
 static void *grow(KlArena *arena, void *list, int32_t count, int32_t *capacity, size_t element) {
@@ -75,84 +74,17 @@ void kl_mechanism_note(KlMechanism *mechanism, const KlXmlNode *node, bool lost,
                          element, text, lost);
 }
 
-// ------------------------------------------------------------------------------------------ meshes
-
-enum { MAX_PATH = 1024 };
-
-// Tries `folder``rest`, then with leading folders of `rest` removed: packages are rarely where their
-// authors had them.
-static KlStatus read_mesh(KlMechanism *mechanism, const char *folder, const char *rest, char *path, char **data,
-                          size_t *size) {
-    for (const char *tail = rest; tail != NULL; tail = strchr(tail, '/')) {
-        tail += strspn(tail, "/");
-        if (snprintf(path, MAX_PATH, "%s%s", folder, tail) >= MAX_PATH) {
-            return kl_fail(KL_ERR_LIMIT, "path too long");
-        }
-        KlStatus status = mechanism->files->read(mechanism->files->context, path, data, size);
-        if (status != KL_ERR_NOT_FOUND) {
-            return status;
+bool kl_mechanism_has_size(KlMechanism *mechanism, const KlImportGeom *geom) {
+    static const int32_t sizes[KL_GEOM_KIND_COUNT] = {
+        [KL_GEOM_SPHERE] = 1, [KL_GEOM_BOX] = 3, [KL_GEOM_CAPSULE] = 2, [KL_GEOM_CYLINDER] = 2};
+    for (int32_t i = 0; !geom->stand_in && i < sizes[geom->def.kind]; i++) {
+        if (!(geom->def.size[i] > 0.0)) {
+            kl_mechanism_note(mechanism, geom->node, true, "a %s with a size of %g is left out",
+                              kl_geom_kind_name(geom->def.kind), geom->def.size[i]);
+            return false;
         }
     }
-    return KL_ERR_NOT_FOUND;
-}
-
-static int32_t find_mesh(const KlMechanism *mechanism, const char *name) {
-    for (int32_t i = 0; i < mechanism->mesh_count; i++) {
-        if (strcmp(mechanism->meshes[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static KlStatus keep_mesh(KlMechanism *mechanism, const char *name, const KlMeshData *data) {
-    KlImportMesh *mesh = kl_mechanism_add_mesh(mechanism);
-    double *vertices = KL_ARENA_ARRAY(mechanism->arena, double, 3 * data->vertex_count);
-    int32_t *triangles = KL_ARENA_ARRAY(mechanism->arena, int32_t, 3 * data->triangle_count);
-    char *copy = kl_arena_text(mechanism->arena, name);
-    KL_TRY(kl_arena_check(mechanism->arena));
-    memcpy(vertices, data->vertices, 3 * (size_t)data->vertex_count * sizeof *vertices);
-    memcpy(triangles, data->triangles, 3 * (size_t)data->triangle_count * sizeof *triangles);
-    mesh->name = copy;
-    mesh->def = (KlMeshDef){.name = copy,
-                            .vertices = vertices,
-                            .vertex_count = data->vertex_count,
-                            .triangles = triangles,
-                            .triangle_count = data->triangle_count};
-    return KL_OK;
-}
-
-int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference, const char *folder,
-                               const double scale[3]) {
-    const char *rest = strstr(reference, "://") != NULL ? strstr(reference, "://") + 3 : reference;
-    char name[200];
-    bool scaled = scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0;
-    snprintf(name, sizeof name, scaled ? "%.100s@%g,%g,%g" : "%.100s", rest + strspn(rest, "/"), scale[0], scale[1],
-             scale[2]);
-    int32_t known = find_mesh(mechanism, name);
-    if (known >= 0) {
-        return known;
-    }
-    char path[MAX_PATH], *data;
-    size_t size;
-    KlStatus status = read_mesh(mechanism, folder, rest, path, &data, &size);
-    if (status != KL_OK) {
-        kl_mechanism_note(mechanism, node, true, "mesh \"%.150s\" cannot be read (%s): its geometry is left out",
-                          reference, kl_status_name(status));
-        return -1;
-    }
-    KlMeshData mesh = {0};
-    status = kl_mesh_parse(data, size, path, scale, &mesh);
-    mechanism->files->release(mechanism->files->context, data);
-    if (status == KL_OK) {
-        status = keep_mesh(mechanism, name, &mesh);
-    }
-    kl_mesh_data_free(&mesh);
-    if (status != KL_OK) {
-        kl_mechanism_note(mechanism, node, true, "%.250s: its geometry is left out", kl_last_error()->message);
-        return -1;
-    }
-    return mechanism->mesh_count - 1;
+    return true;
 }
 
 // ------------------------------------------------------------------------------------------ frames

@@ -41,12 +41,17 @@ typedef struct KlImportGeom {
     double density;           // [kg/m^3] for inertia from geometry
     double mass;              // > 0: given by the file instead of the density
     bool collides, counts;    // collision geometry; counts for the inertia
+    bool stand_in;            // a box in place of a mesh that is missing; sized like the link
     uint32_t type, affinity;  // MJCF bits, group and mask of the model
 } KlImportGeom;
 
 typedef struct KlImportMesh {
-    const char *name;
+    const char *name, *reference;  // as the file spells it
+    double scale[3];
     KlMeshDef def;
+    double middle[3], span[3];  // of its bounding box [m]
+    bool solid;                 // encloses a volume
+    bool flat;                  // has no inside at all: nothing can touch it
 } KlImportMesh;
 
 typedef struct KlImportPair {
@@ -92,9 +97,14 @@ int32_t kl_mechanism_find_frame(const KlMechanism *mechanism, const char *name);
 void kl_mechanism_note(KlMechanism *mechanism, const KlXmlNode *node, bool lost, const char *format, ...)
     KL_PRINTF(4, 5);
 
-// Loads a mesh once per (path, scale); -1 with a note when it is missing or not a mesh.
+// Loads a mesh once per (reference, scale): looked for in `folder` and those above it, then by ever shorter ends
+// of the reference. -1 with a note when it is missing or not a mesh.
 int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference, const char *folder,
                                const double scale[3]);
+// Makes the geom one of that mesh, or of what stands in for -1; false when it is to be left out.
+bool kl_mechanism_use_mesh(const KlMechanism *mechanism, int32_t mesh, KlImportGeom *geom);
+// False, with a note, for a primitive without extent.
+bool kl_mechanism_has_size(KlMechanism *mechanism, const KlImportGeom *geom);
 
 // A quaternion that turns the x axis (or z axis) to `axis`; `axis` need not be a unit vector.
 void kl_frame_with_x(const double axis[3], double quaternion[4]);

@@ -307,11 +307,13 @@ static KlStatus read_size(const Element *element, const GeomType *type, KlGeomDe
     bool from_to;
     KL_TRY(numbers(element, "size", 0, 3, size, &read));
     KL_TRY(read_fromto(element, def, &half, &from_to));
-    int32_t needed = from_to && type->sizes == 2 ? 1 : type->sizes;
+    int32_t needed = from_to ? 1 : type->sizes;
     if (read < needed) {
         return kl_xml_fail(element->node, "size of a %s needs %d numbers (got %d)", type->name, (int)needed, (int)read);
     }
     if (type->kind == KL_GEOM_BOX) {
+        size[1] = from_to ? size[0] : size[1];
+        size[2] = from_to ? half : size[2];
         kl_scale3(2.0, size, def->size);
     } else if (type->kind != KL_GEOM_PLANE) {
         def->size[0] = size[0];
@@ -344,48 +346,50 @@ static KlStatus read_geom(Reader *reader, const KlXmlNode *node, int32_t link, c
         kl_mechanism_note(mechanism, node, true, "a geom of type \"%.40s\" is left out", type_name);
         return KL_OK;
     }
-    KlGeomDef def;
-    kl_default_geom_def(&def);
-    def.kind = type->kind;
-    KL_TRY(read_pose(reader, &element, def.pose));
-    KL_TRY(read_size(&element, type, &def));
+    KlImportGeom made = {.node = node, .link = link, .density = 1000.0, .type = 1, .affinity = 1};
+    KlGeomDef *def = &made.def;
+    kl_default_geom_def(def);
+    def->kind = type->kind;
+    made.counts = type->kind != KL_GEOM_PLANE;
+    double friction[3] = {1.0, 0.0, 0.0}, rgba[4] = {0.0};
+    int32_t has_mass;
+    KL_TRY(read_pose(reader, &element, def->pose));
+    KL_TRY(read_size(&element, type, def));
+    KL_TRY(numbers(&element, "friction", 1, 3, friction, NULL));
+    KL_TRY(numbers(&element, "rgba", 4, 4, rgba, NULL));
+    KL_TRY(numbers(&element, "density", 1, 1, &made.density, NULL));
+    KL_TRY(numbers(&element, "mass", 1, 1, &made.mass, &has_mass));
+    made.density = has_mass > 0 && made.mass == 0.0 ? 0.0 : made.density;
+    KL_TRY(read_bits(&element, "contype", &made.type));
+    KL_TRY(read_bits(&element, "conaffinity", &made.affinity));
+    if (!(friction[0] >= 0.0 && friction[0] <= 1e6)) {
+        return kl_xml_fail(node, "friction must be in [0, 1e6] (got %g)", friction[0]);
+    }
+    def->friction = friction[0];
+    for (int32_t k = 0; k < 4; k++) {
+        def->color[k] = (float)fmin(fmax(rgba[k], 0.0), 1.0);
+    }
+    made.collides = made.type != 0 || made.affinity != 0;
+    def->visual_only = !made.collides;
+    def->name = kl_xml_get(node, "name");
     if (type->kind == KL_GEOM_CONVEX) {
+        int32_t mesh = -1;
         if (mesh_name == NULL) {
             return kl_xml_fail(node, "type=\"mesh\" needs the attribute \"mesh\"");
         }
-        KL_TRY(load_mesh(reader, node, mesh_name, &def.mesh));
-        if (def.mesh < 0) {
+        KL_TRY(load_mesh(reader, node, mesh_name, &mesh));
+        if (!kl_mechanism_use_mesh(mechanism, mesh, &made)) {
             return KL_OK;
         }
     }
-    double friction[3] = {1.0, 0.0, 0.0}, rgba[4] = {0.0}, density = 1000.0, mass = 0.0;
-    uint32_t contype = 1, conaffinity = 1;
-    KL_TRY(numbers(&element, "friction", 1, 3, friction, NULL));
-    KL_TRY(numbers(&element, "rgba", 4, 4, rgba, NULL));
-    KL_TRY(numbers(&element, "density", 1, 1, &density, NULL));
-    KL_TRY(numbers(&element, "mass", 1, 1, &mass, NULL));
-    KL_TRY(read_bits(&element, "contype", &contype));
-    KL_TRY(read_bits(&element, "conaffinity", &conaffinity));
-    def.friction = friction[0];
-    for (int32_t k = 0; k < 4; k++) {
-        def.color[k] = (float)rgba[k];
+    if (!kl_mechanism_has_size(mechanism, &made)) {
+        return KL_OK;
     }
-    bool collides = contype != 0 || conaffinity != 0;
-    def.visual_only = !collides;
-    def.name = kl_xml_get(node, "name");
     KlImportGeom *geom = kl_mechanism_add_geom(mechanism);
     if (geom == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
-    *geom = (KlImportGeom){.def = def,
-                           .node = node,
-                           .link = link,
-                           .density = density,
-                           .mass = mass,
-                           .collides = collides,
-                           .counts = type->kind != KL_GEOM_PLANE,
-                           .type = contype,
-                           .affinity = conaffinity};
+    *geom = made;
     return KL_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/eigen.h"
 #include "math/vec.h"
 #include "model/import/mechanism.h"
 #include "model/inertia.h"
@@ -111,14 +112,73 @@ static void add_mass(KlImportLink *link, double mass, const double centre[3], co
     kl_copy3(joint_centre, link->centre);
 }
 
-static const KlMeshDef *mesh_of(const KlMechanism *mechanism, const KlGeomDef *def) {
-    return def->mesh >= 0 ? &mechanism->meshes[def->mesh].def : NULL;
+// The frame with the given x and y (unit, perpendicular).
+static void frame_of_axes(const double origin[3], const double x[3], const double y[3], double pose[7]) {
+    double with_x[4], old_y[3], new_z[3], turn[4], unit_y[3] = {0.0, 1.0, 0.0}, unit_z[3] = {0.0, 0.0, 1.0};
+    kl_copy3(origin, pose);
+    kl_frame_with_x(x, with_x);
+    kl_quat_rotate(with_x, unit_y, old_y);
+    kl_quat_rotate(with_x, unit_z, new_z);
+    double cosine = kl_dot3(old_y, y), sine = kl_dot3(new_z, y);  // turn about x by atan2(sine, cosine)
+    turn[0] = sqrt(fmax(0.0, 0.5 * (1.0 + cosine)));
+    turn[1] = cosine < 1.0 ? sqrt(fmax(0.0, 0.5 * (1.0 - cosine))) * (sine < 0.0 ? -1.0 : 1.0) : 0.0;
+    turn[2] = turn[3] = 0.0;
+    kl_quat_mul(with_x, turn, pose + 3);
+}
+
+// The box with a body's mass and principal moments I0 <= I1 <= I2: edge k has 6/m (I0 + I1 + I2 - 2 I_k).
+static void box_like(const KlImportLink *link, KlGeomDef *box) {
+    double work[6], moments[3], axes[9], inertia[9];
+    kl_copy3(link->centre, box->pose);
+    memcpy(inertia, link->inertia, sizeof inertia);
+    if (!kl_eigen_symmetric(inertia, 3, moments, axes, work)) {
+        return;
+    }
+    double trace = moments[0] + moments[1] + moments[2];
+    for (int32_t k = 0; k < 3; k++) {
+        double square = 6.0 / link->mass * (trace - 2.0 * moments[k]);
+        box->size[k] = square > 1e-6 ? sqrt(square) : 1e-3;
+    }
+    frame_of_axes(link->centre, axes, axes + 3, box->pose);
+}
+
+static void size_stand_ins(KlMechanism *mechanism) {
+    for (int32_t g = 0; g < mechanism->geom_count; g++) {
+        KlImportGeom *geom = &mechanism->geoms[g];
+        const KlImportLink *link = &mechanism->links[geom->link];
+        if (!geom->stand_in) {
+            continue;
+        }
+        bool known = link->has_inertial && link->mass >= SMALL_MASS;
+        geom->def.size[0] = geom->def.size[1] = geom->def.size[2] = 0.1;
+        if (known) {
+            box_like(link, &geom->def);
+        }
+        kl_mechanism_note(mechanism, geom->node, false, "stand-in: a box of %.3g x %.3g x %.3g m, %s",
+                          geom->def.size[0], geom->def.size[1], geom->def.size[2],
+                          known ? "as the link's inertia" : "of no known size");
+    }
+}
+
+// Mass properties at unit density; of a mesh that encloses no volume, those of its bounding box.
+static KlStatus properties_of(const KlMechanism *mechanism, const KlGeomDef *def, KlMassProperties *properties) {
+    const KlImportMesh *mesh = def->mesh >= 0 ? &mechanism->meshes[def->mesh] : NULL;
+    if (mesh == NULL || mesh->solid) {
+        return kl_geom_mass_properties(def, mesh != NULL ? &mesh->def : NULL, properties);
+    }
+    KlGeomDef box;
+    double local[7] = {mesh->middle[0], mesh->middle[1], mesh->middle[2], 1.0, 0.0, 0.0, 0.0};
+    kl_default_geom_def(&box);
+    box.kind = KL_GEOM_BOX;
+    kl_copy3(mesh->span, box.size);
+    kl_pose_mul(def->pose, local, box.pose);
+    return kl_geom_mass_properties(&box, NULL, properties);
 }
 
 static bool add_geometry(KlMechanism *mechanism, KlImportLink *link, const KlImportGeom *geom) {
     KlMassProperties properties;
-    if (kl_geom_mass_properties(&geom->def, mesh_of(mechanism, &geom->def), &properties) != KL_OK) {
-        kl_mechanism_note(mechanism, geom->node, false, "gives no inertia: %.250s", kl_last_error()->message);
+    if (properties_of(mechanism, &geom->def, &properties) != KL_OK || !(properties.volume > 0.0)) {
+        kl_mechanism_note(mechanism, geom->node, false, "gives no inertia");
         return false;
     }
     double density = geom->mass > 0.0 ? geom->mass / properties.volume : geom->density;
@@ -130,17 +190,24 @@ static bool add_geometry(KlMechanism *mechanism, KlImportLink *link, const KlImp
     return true;
 }
 
-KlStatus kl_mechanism_inertia(KlMechanism *mechanism) {
-    for (int32_t i = 0; i < mechanism->link_count; i++) {
-        KlImportLink *link = &mechanism->links[i];
-        bool found = false;
-        for (int32_t g = 0; !link->has_inertial && g < mechanism->geom_count; g++) {
-            const KlImportGeom *geom = &mechanism->geoms[g];
-            if (geom->link == i && geom->counts) {
-                found = add_geometry(mechanism, link, geom) || found;
-            }
+// Of collision geometry; a link that has none takes its visual geometry.
+static bool add_geometries(KlMechanism *mechanism, int32_t link, bool visual) {
+    bool found = false;
+    for (int32_t g = 0; g < mechanism->geom_count; g++) {
+        const KlImportGeom *geom = &mechanism->geoms[g];
+        bool flat = geom->def.mesh >= 0 && mechanism->meshes[geom->def.mesh].flat;
+        if (geom->link == link && (geom->counts || visual) && !flat && geom->def.kind != KL_GEOM_PLANE) {
+            found = add_geometry(mechanism, &mechanism->links[link], geom) || found;
         }
-        if (found) {
+    }
+    return found;
+}
+
+KlStatus kl_mechanism_inertia(KlMechanism *mechanism) {
+    size_stand_ins(mechanism);
+    for (int32_t i = 0; i < mechanism->link_count; i++) {
+        const KlImportLink *link = &mechanism->links[i];
+        if (!link->has_inertial && (add_geometries(mechanism, i, false) || add_geometries(mechanism, i, true))) {
             kl_mechanism_note(mechanism, link->node, false, "no inertial: mass %.6g kg from its geometry", link->mass);
         }
     }
@@ -250,20 +317,6 @@ static bool point_on_line(const double point[3], const double p[3], const double
     kl_sub3(point, p, d);
     kl_cross3(d, u, across);
     return kl_norm3(across) < SAME_POINT;
-}
-
-// The frame with the given x and y (unit, perpendicular).
-static void frame_of_axes(const double origin[3], const double x[3], const double y[3], double pose[7]) {
-    double with_x[4], old_y[3], new_z[3], turn[4], unit_y[3] = {0.0, 1.0, 0.0}, unit_z[3] = {0.0, 0.0, 1.0};
-    kl_copy3(origin, pose);
-    kl_frame_with_x(x, with_x);
-    kl_quat_rotate(with_x, unit_y, old_y);
-    kl_quat_rotate(with_x, unit_z, new_z);
-    double cosine = kl_dot3(old_y, y), sine = kl_dot3(new_z, y);  // turn about x by atan2(sine, cosine)
-    turn[0] = sqrt(fmax(0.0, 0.5 * (1.0 + cosine)));
-    turn[1] = cosine < 1.0 ? sqrt(fmax(0.0, 0.5 * (1.0 - cosine))) * (sine < 0.0 ? -1.0 : 1.0) : 0.0;
-    turn[2] = turn[3] = 0.0;
-    kl_quat_mul(with_x, turn, pose + 3);
 }
 
 // What two joints in a row are together; false when no kind of ours is that.

@@ -55,16 +55,28 @@ static KlStatus read_inertial(const KlXmlNode *inertial, KlImportLink *link) {
     return KL_OK;
 }
 
-static KlStatus read_shape(KlMechanism *mechanism, const KlXmlNode *geometry, const char *folder, KlGeomDef *def,
+static KlStatus read_mesh(KlMechanism *mechanism, const KlXmlNode *shape, const char *folder, KlImportGeom *geom,
+                          bool *found) {
+    const char *file;
+    double scale[3] = {1.0, 1.0, 1.0};
+    KL_TRY(kl_xml_need(shape, "filename", &file));
+    KL_TRY(kl_xml_numbers(shape, "scale", 3, 3, scale, NULL));
+    int32_t mesh = kl_mechanism_load_mesh(mechanism, shape, file, folder, scale);
+    *found = kl_mechanism_use_mesh(mechanism, mesh, geom);
+    return KL_OK;
+}
+
+static KlStatus read_shape(KlMechanism *mechanism, const KlXmlNode *geometry, const char *folder, KlImportGeom *geom,
                            bool *found) {
     const KlXmlNode *shape = geometry != NULL ? geometry->child : NULL;
-    *found = true;
+    KlGeomDef *def = &geom->def;
+    *found = shape != NULL;
     if (shape == NULL) {
-        *found = false;
         return KL_OK;
     }
     if (strcmp(shape->name, "box") == 0) {
         def->kind = KL_GEOM_BOX;
+        KL_TRY(kl_xml_need(shape, "size", &(const char *){NULL}));
         return kl_xml_numbers(shape, "size", 3, 3, def->size, NULL);
     }
     if (strcmp(shape->name, "sphere") == 0) {
@@ -77,14 +89,7 @@ static KlStatus read_shape(KlMechanism *mechanism, const KlXmlNode *geometry, co
         return need_number(shape, "length", &def->size[1]);
     }
     if (strcmp(shape->name, "mesh") == 0) {
-        const char *file;
-        double scale[3] = {1.0, 1.0, 1.0};
-        KL_TRY(kl_xml_need(shape, "filename", &file));
-        KL_TRY(kl_xml_numbers(shape, "scale", 3, 3, scale, NULL));
-        def->kind = mechanism->options->mesh_collision ? KL_GEOM_MESH : KL_GEOM_CONVEX;
-        def->mesh = kl_mechanism_load_mesh(mechanism, shape, file, folder, scale);
-        *found = def->mesh >= 0;
-        return KL_OK;
+        return read_mesh(mechanism, shape, folder, geom, found);
     }
     kl_mechanism_note(mechanism, shape, true, "unknown shape <%s> is left out", shape->name);
     *found = false;
@@ -105,7 +110,7 @@ static KlStatus read_color(const KlXmlNode *visual, const KlXmlNode *robot, floa
         KL_TRY(kl_xml_numbers(rgba, "rgba", 4, 4, values, NULL));
     }
     for (int32_t i = 0; i < 4; i++) {
-        color[i] = (float)values[i];
+        color[i] = (float)fmin(fmax(values[i], 0.0), 1.0);
     }
     return KL_OK;
 }
@@ -114,26 +119,25 @@ static KlStatus read_geoms(KlMechanism *mechanism, const KlXmlNode *robot, const
                            const char *folder, const char *kind) {
     bool collides = strcmp(kind, "collision") == 0;
     for (const KlXmlNode *node = kl_xml_child(link_node, kind); node != NULL; node = kl_xml_sibling(node, kind)) {
-        KlGeomDef def;
+        KlImportGeom made = {.node = node,
+                             .link = link,
+                             .density = mechanism->options->density,
+                             .collides = collides,
+                             .counts = collides};
         bool found;
-        kl_default_geom_def(&def);
-        KL_TRY(read_origin(node, def.pose));
-        KL_TRY(read_shape(mechanism, kl_xml_child(node, "geometry"), folder, &def, &found));
-        if (!found) {
+        kl_default_geom_def(&made.def);
+        made.def.visual_only = !collides;
+        KL_TRY(read_origin(node, made.def.pose));
+        KL_TRY(read_shape(mechanism, kl_xml_child(node, "geometry"), folder, &made, &found));
+        if (!found || !kl_mechanism_has_size(mechanism, &made)) {
             continue;
         }
-        KL_TRY(read_color(node, robot, def.color));
+        KL_TRY(read_color(node, robot, made.def.color));
         KlImportGeom *geom = kl_mechanism_add_geom(mechanism);
         if (geom == NULL) {
             return kl_fail(KL_ERR_MEMORY, "out of memory");
         }
-        def.visual_only = !collides;
-        *geom = (KlImportGeom){.def = def,
-                               .node = node,
-                               .link = link,
-                               .density = mechanism->options->density,
-                               .collides = collides,
-                               .counts = collides};
+        *geom = made;
     }
     return KL_OK;
 }

@@ -59,6 +59,7 @@ export class KlApp extends KlElement {
             <kl-share></kl-share>
             <kl-help></kl-help>
             <kl-bench></kl-bench>
+            <kl-import></kl-import>
         `;
     }
 

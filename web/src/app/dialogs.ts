@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals-core';
 import { html, type TemplateResult } from 'lit';
 import { KlElement } from './element';
 
-export type DialogName = '' | 'gallery' | 'share' | 'help' | 'bench' | 'open';
+export type DialogName = '' | 'gallery' | 'share' | 'help' | 'bench' | 'open' | 'import';
 export const dialog = signal<DialogName>('');
 
 /** A native modal dialog that shows while its name is the open one. */

@@ -57,8 +57,8 @@ export class KlGallery extends KlDialog {
     content() {
         return html`
             <p class="quiet">
-                Every scene with its runs. Your own: a scene (JSON), or a dual problem (JSON, HDF5).
-                <button @click=${() => void chooseFiles()}>Open a file…</button>
+                Every scene with its runs. Your own: a scene (JSON), a model (URDF, MJCF; with its meshes), or a dual problem (JSON, HDF5).
+                <button @click=${() => void chooseFiles()}>Open files…</button> <button @click=${() => void chooseFiles(true)}>Open a folder…</button>
                 Files stay on this computer.
             </p>
             <ul class="gallery">

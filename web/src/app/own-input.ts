@@ -1,4 +1,5 @@
-// Own input by button, drop or paste: scenes (JSON), dual problems (JSON, HDF5). Files stay on this computer.
+// Own input by button, drop or paste: scenes (JSON), models (URDF, MJCF), dual problems (JSON, HDF5). Files stay on
+// this computer.
 import { signal } from '@preact/signals-core';
 import type { SceneFile } from '../core/protocol';
 import type { ProblemInfo } from '../core/types';
@@ -8,6 +9,7 @@ import { say } from '../state/messages';
 import { experiment, open, toolClient } from '../state/session';
 import { openTab } from '../state/tabs';
 import { dialog } from './dialogs';
+import { fromDrop, fromList, type GivenFile } from './given-files';
 
 export interface OwnProblem {
     name: string;
@@ -21,64 +23,74 @@ export const ownProblem = signal<OwnProblem | null>(null);
 
 const MOST = 64 * 1024 * 1024; // bytes of one file
 
-export async function chooseFiles(): Promise<void> {
+export async function chooseFiles(folder = false): Promise<void> {
     const input = document.createElement('input');
     input.type = 'file';
     input.multiple = true;
-    input.accept = '.json,.h5,.hdf5,.stl,.obj';
-    input.onchange = () => void takeFiles([...(input.files ?? [])]);
+    input.webkitdirectory = folder;
+    input.accept = '.json,.h5,.hdf5,.urdf,.xml,.yaml,.yml,.zip,.stl,.obj';
+    input.onchange = () => void takeFiles(fromList(input.files ?? []));
     input.click();
 }
 
-export async function takeFiles(files: File[]): Promise<void> {
-    const large = files.find((f) => f.size > MOST);
-    if (large) return say('error', `${large.name} is larger than 64 MB.`);
-    const main =
-        files.find((f) => /\.json$/i.test(f.name)) ?? files.find((f) => /\.(h5|hdf5)$/i.test(f.name));
+const MODEL = /\.(urdf|xml|mjcf|xacro|zip)$/i;
+const KNOWN = /\.(json|h5|hdf5)$/i;
+
+export async function takeFiles(files: GivenFile[]): Promise<void> {
+    const large = files.find(({ file }) => file.size > MOST);
+    if (large) return say('error', `${large.path} is larger than 64 MB.`);
+    const main = files.find((f) => MODEL.test(f.path)) ?? files.find((f) => KNOWN.test(f.path));
     if (!main)
         return say(
             'error',
-            'There is no scene or problem among these files.',
-            'Known: .json (scene or dual problem), .h5 and .hdf5 (dual problems).',
+            'There is no scene, model or problem among these files.',
+            'Known: .json (scene or dual problem), .urdf and .xml (models, with their meshes, as files, folder or .zip), .h5 and .hdf5 (dual problems).',
         );
     try {
-        if (/\.json$/i.test(main.name)) await takeJson(main, files);
-        else await takeHdf5(main);
+        if (MODEL.test(main.path)) return await (await import('./import-dialog')).openModels(files);
+        if (/\.json$/i.test(main.path)) await takeJson(main, files);
+        else await takeHdf5(main.file);
         dialog.value = '';
     } catch (error) {
         say(
             'error',
-            `${main.name} cannot be used; the page keeps what it had.`,
+            `${main.path} cannot be used; the page keeps what it had.`,
             error instanceof Error ? error.message : String(error),
         );
     }
 }
 
-async function takeJson(main: File, files: File[]): Promise<void> {
-    const text = await main.text();
-    if (looksLikeProblem(text)) return takeProblem(main.name, text, 0);
+async function takeJson(main: GivenFile, files: GivenFile[]): Promise<void> {
+    const text = await main.file.text();
+    if (looksLikeProblem(text)) return takeProblem(main.path, text, 0);
     const beside = await Promise.all(
         files
             .filter((f) => f !== main)
             .map(
-                async (f): Promise<SceneFile> => ({
-                    path: f.name,
-                    data: new Uint8Array(await f.arrayBuffer()),
+                async ({ path, file }): Promise<SceneFile> => ({
+                    path,
+                    data: new Uint8Array(await file.arrayBuffer()),
                 }),
             ),
     );
+    await openScene(main.path, text, beside);
+    say('info', `${main.path} is open. It stays on this computer.`);
+}
+
+/** Opens a scene that is not the gallery's. */
+export async function openScene(name: string, text: string, files: SceneFile[]): Promise<void> {
     // The core reads it first: whatever is wrong is said with line and path, and nothing else changes.
     await toolClient().request('load', {
-        source: { name: main.name, text, files: beside },
+        source: { name, text, files },
         run: 0,
         driver: { id: 'admm-ncp-fp', preset: '', params: {} },
         observer: null,
         memory: 1 << 20,
     });
-    ownFiles.set(main.name, beside);
+    ownFiles.set(name, files);
     await open(
         {
-            scene: { kind: 'own', name: main.name, text },
+            scene: { kind: 'own', name, text },
             run: '',
             mode: experiment.value.mode,
             driver: '',
@@ -89,7 +101,6 @@ async function takeJson(main: File, files: File[]): Promise<void> {
         },
         { play: true },
     );
-    say('info', `${main.name} is open. It stays on this computer.`);
 }
 
 function looksLikeProblem(text: string): boolean {
@@ -116,6 +127,10 @@ async function takeHdf5(main: File): Promise<void> {
     await takeProblem(main.name, JSON.stringify(problems), 0);
 }
 
+function refuseDrop(error: unknown): void {
+    say('error', 'What was dropped cannot be read.', error instanceof Error ? error.message : String(error));
+}
+
 /** Drop anywhere, paste a scene. */
 export function listenToDrops(): void {
     addEventListener('dragover', (event) => {
@@ -128,13 +143,13 @@ export function listenToDrops(): void {
     addEventListener('drop', (event) => {
         event.preventDefault();
         document.body.classList.remove('dropping');
-        void takeFiles([...(event.dataTransfer?.files ?? [])]);
+        if (event.dataTransfer) void fromDrop(event.dataTransfer).then(takeFiles).catch(refuseDrop);
     });
     addEventListener('paste', (event) => {
         const target = event.target as HTMLElement;
         if (target.matches?.('input, textarea')) return;
         const text = event.clipboardData?.getData('text/plain').trim() ?? '';
         if (text.startsWith('{') || text.startsWith('['))
-            void takeFiles([new File([text], 'pasted.json', { type: 'application/json' })]);
+            void takeFiles(fromList([new File([text], 'pasted.json', { type: 'application/json' })]));
     });
 }

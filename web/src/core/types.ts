@@ -197,3 +197,26 @@ export interface ErrorInfo {
     column: number;
     path: string;
 }
+
+export interface ImportNote {
+    file: string;
+    line: number;
+    element: string;
+    text: string;
+    lost: boolean; // something of the file is not in the scene
+}
+
+export interface ImportReport {
+    scene: string;
+    bodies: number;
+    joints: number;
+    joint_rows: number;
+    loops: number;
+    actuated_dofs: number;
+    residual_before: number | null;
+    residual_after: number | null;
+    rank: number;
+    mobility: number;
+    open: string | null; // why loops stay open
+    notes: ImportNote[];
+}

@@ -28,7 +28,7 @@ async function give(page, name, text) {
         page.waitForEvent('filechooser'),
         (async () => {
             await page.locator('.experiment').click();
-            await page.getByRole('button', { name: 'Open a file' }).click();
+            await page.getByRole('button', { name: 'Open files' }).click();
         })(),
     ]);
     await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
@@ -184,7 +184,7 @@ test('an FCLIB file opens', async () => {
         page.waitForEvent('filechooser'),
         (async () => {
             await page.locator('.experiment').click();
-            await page.getByRole('button', { name: 'Open a file' }).click();
+            await page.getByRole('button', { name: 'Open files' }).click();
         })(),
     ]);
     await chooser.setFiles(resolve(fclib, file));
