@@ -6,18 +6,22 @@
 
 #include "support.h"
 
+KktProblem judge_view(const KlProblem *p, double *delassus) {
+    kl_problem_delassus(p, delassus);
+    return (KktProblem){.joint_rows = p->joint_rows,
+                        .limits = p->limit_count,
+                        .contacts = p->contact_count,
+                        .delassus = delassus,
+                        .free_velocity = p->free_velocity,
+                        .friction = p->friction,
+                        .joint_count = p->joint_count,
+                        .joint_start = p->block_start};
+}
+
 KktResiduals judge(const KlProblem *p, const double *lambda) {
     double *delassus = malloc((size_t)p->dim * (size_t)p->dim * sizeof *delassus);
     assert_non_null(delassus);
-    kl_problem_delassus(p, delassus);
-    KktProblem view = {.joint_rows = p->joint_rows,
-                       .limits = p->limit_count,
-                       .contacts = p->contact_count,
-                       .delassus = delassus,
-                       .free_velocity = p->free_velocity,
-                       .friction = p->friction,
-                       .joint_count = p->joint_count,
-                       .joint_start = p->block_start};
+    KktProblem view = judge_view(p, delassus);
     KktResiduals residuals;
     kkt_check(&view, lambda, &residuals);
     free(delassus);

@@ -5,6 +5,8 @@
 #include "kkt_check.h"
 #include "kl.h"
 
+// The judge's view of a problem, with D from `delassus` (dim x dim), which is filled.
+KktProblem judge_view(const KlProblem *problem, double *delassus);
 // All residuals of lambda by the judge; D is formed densely.
 KktResiduals judge(const KlProblem *problem, const double *lambda);
 // Solves with default parameters but this tolerance (and setting "name=value", NULL: none), asserts

@@ -103,8 +103,9 @@ static void judge_limit(double lambda, long double v, long double s, KktResidual
     r->natural_relative = worst(r->natural_relative, fminl(l, s * v));
 }
 
-static void judge_contact(double mu, const double *lambda, const long double *v, long double s, KktResiduals *r) {
-    long double l[3], v_hat[3] = {v[0], v[1], v[2] + mu * hypotl(v[0], v[1])};
+static void judge_contact(double mu, const double *lambda, const long double *v, int relaxed, long double s,
+                          KktResiduals *r) {
+    long double l[3], v_hat[3] = {v[0], v[1], v[2] + (relaxed ? 0 : mu * hypotl(v[0], v[1]))};
     long double moved[3], moved_scaled[3], work = 0;
     for (int i = 0; i < 3; i++) {
         l[i] = lambda[i];
@@ -146,7 +147,7 @@ void kkt_check(const KktProblem *p, const double *lambda, KktResiduals *residual
     }
     for (int k = 0; k < p->contacts; k++) {
         int row = p->joint_rows + p->limits + 3 * k;
-        judge_contact(p->friction[k], lambda + row, v + row, scale[row], &r);
+        judge_contact(p->friction[k], lambda + row, v + row, p->relaxed, scale[row], &r);
     }
     r.natural_relative /= size;
     *residuals = r;

@@ -10,9 +10,10 @@ typedef struct KktProblem {
     const double *friction;            // (contacts)
     int joint_count;                   // 0: all joint rows are one block
     const int *joint_start;            // (joint_count + 1) first row of each joint
+    int relaxed;                       // judge the CCP: v+ in the place of v_hat
 } KktProblem;
 
-typedef struct KktResiduals {      // all L-infinity, of the NCP (with the De Saxce term)
+typedef struct KktResiduals {      // all L-infinity, of the NCP (with the De Saxce term) unless relaxed
     long double primal;            // |lambda - P_K(lambda)|
     long double dual;              // |v_hat - P_K*(v_hat)|
     long double complementarity;   // max |lambda_i . v_hat_i|, limits and contacts

@@ -80,6 +80,21 @@ static void joints_and_limits_are_judged_by_their_rows(void **state) {
     assert_near((double)r.natural_relative, 1.0, 0.0);  // min(-3, -2.5) over |lambda| = 3
 }
 
+// mu = 1/2, D = diag(2, 2, 4), v_f = (3, 4, -2): lambda = (-0.3, -0.4, 1) has v = (2.4, 3.2, 2), |v_T| = 4,
+// v_n = mu |v_T| and lambda.v = 0. The convex relaxation's solution lifts off by 2, which is not Coulomb's law.
+static void the_relaxation_is_judged_without_de_saxce(void **state) {
+    (void)state;
+    double d[9] = {2, 0, 0, 0, 2, 0, 0, 0, 4}, v_f[3] = {3, 4, -2}, mu = 0.5, lambda[3] = {-0.3, -0.4, 1};
+    KktProblem problem = {.contacts = 1, .delassus = d, .free_velocity = v_f, .friction = &mu, .relaxed = 1};
+    KktResiduals r;
+    kkt_check(&problem, lambda, &r);
+    assert_near((double)r.natural, 0.0, 1e-15);
+    assert_near((double)r.complementarity, 0.0, 1e-15);
+    problem.relaxed = 0;
+    kkt_check(&problem, lambda, &r);
+    assert_near((double)r.complementarity, 2.0, 1e-15);
+}
+
 static void nan_is_reported(void **state) {
     (void)state;
     double v_f[3] = {0.0, 0.0, 1.0}, lambda[3] = {0.0, NAN, 0.0};
@@ -95,6 +110,7 @@ int main(void) {
         cmocka_unit_test(a_reaction_outside_the_cone_shows_its_distance),
         cmocka_unit_test(a_frictionless_contact_slides_freely),
         cmocka_unit_test(joints_and_limits_are_judged_by_their_rows),
+        cmocka_unit_test(the_relaxation_is_judged_without_de_saxce),
         cmocka_unit_test(nan_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kkt_check.h"
+#include "judge.h"
 #include "support.h"
 
 enum { CASE_MAX_DIM = 24, CASE_COUNT = 13 + 7 + 3 };
@@ -32,17 +32,8 @@ static inline int case_numbers(const json_t *list, double *x) {
 }
 
 static inline void case_finish(Case *c) {
-    const KlProblem *p = c->problem;
-    assert_true(p->dim <= CASE_MAX_DIM);
-    kl_problem_delassus(p, c->delassus);
-    c->judge = (KktProblem){.joint_rows = p->joint_rows,
-                            .limits = p->limit_count,
-                            .contacts = p->contact_count,
-                            .delassus = c->delassus,
-                            .free_velocity = p->free_velocity,
-                            .friction = p->friction,
-                            .joint_count = p->joint_count,
-                            .joint_start = p->block_start};
+    assert_true(c->problem->dim <= CASE_MAX_DIM);
+    c->judge = judge_view(c->problem, c->delassus);
 }
 
 static inline void case_dense(Case *c, const json_t *rows, const json_t *v_f, const double *mu, int nj, int nl) {

@@ -1,10 +1,19 @@
 // Every solver of the registry on every reference problem, judged by code that shares nothing with src/.
-// Whoever is listed in solver_list.h is tested here.
+// Whoever is listed in solver_list.h is tested here, on the scenes in sim/test_slow_conformance.c and on
+// FCLIB's problems in native/test_fclib_conformance.c.
+//
+// Three things are asked. That what a stop test promises holds at the tolerance it was given, as the judge
+// computes it (promise.h). That the solution it stopped at is close to Coulomb's law: r_cp bounds
+// |lambda_k.v_hat_k| alone, so that where both nearly vanish each may be as large as the root of 1e-12, but
+// where one of them is apart from zero by m the other is bounded by 1e-12 / m, and on these problems that
+// makes CLOSE. That the iteration itself has no other end: driven on until it rests, it satisfies the law to
+// rounding.
 #include "cases.h"
+#include "promise.h"
 
-// The stop test bounds |lambda.v_hat| by 1e-12, which bounds the smaller of the two by its root alone.
-static const double CLOSE = 1e-6;
-static const double SETTLED = 1e-8;  // solvers at rest have nothing left but rounding
+static const double CLOSE = 1e-8;     // of the largest of |v_f| and |lambda|, at the default tolerance
+static const double AT_REST = 1e-12;  // the same, driven to rest
+static const double SETTLED = 1e-8;   // residuals of the local model where nothing moves any more
 
 static KlSolution solve(KlSolver *solver, const Case *c) {
     KlSolution s;
@@ -22,100 +31,65 @@ static double max_abs(const double *x, int n) {
 
 static bool solves(const KlSolverInfo *info, const char *what) { return strcmp(info->solves, what) == 0; }
 
-// What stops on something else than residuals is not held to their precision.
-static bool stops_early(const KlSolverInfo *info) { return strcmp(info->id, "raisim-ds-es") == 0; }
+// ---- Coulomb's law and its relaxation ----------------------------------------------------------
 
-// ---- Coulomb's law -----------------------------------------------------------------------------
+static double size_of(const Case *c, const KlSolution *s) {
+    return fmax(max_abs(c->problem->free_velocity, c->problem->dim), max_abs(s->lambda, c->problem->dim));
+}
 
-static void assert_solves_ncp(const KlSolverInfo *info, const Case *c, const KlSolution *s) {
+// The natural map of what the solver solves, within `bound` of the problem's size.
+static void assert_solves(const KlSolverInfo *info, const Case *c, const KlSolution *s, double bound) {
+    KktProblem view = c->judge;
+    view.relaxed = solves(info, "ccp");
     KktResiduals r;
-    kkt_check(&c->judge, s->lambda, &r);
-    double size = fmax(max_abs(c->problem->free_velocity, c->problem->dim), max_abs(s->lambda, c->problem->dim));
-    if (!((double)r.natural <= CLOSE * size)) {
-        fail_msg("%s on %s: says %s, natural map %.2e", info->id, c->name, kl_outcome_name(s->outcome),
-                 (double)r.natural);
+    kkt_check(&view, s->lambda, &r);
+    if (!((double)r.natural <= bound * size_of(c, s))) {
+        fail_msg("%s on %s: %s, natural map %.2e", info->id, c->name, kl_outcome_name(s->outcome), (double)r.natural);
     }
-    if (c->unique) {
-        assert_near_array(s->lambda, c->lambda, c->problem->dim, CLOSE * (1.0 + max_abs(c->lambda, c->problem->dim)));
+    if (c->unique && solves(info, "ncp")) {
+        assert_near_array(s->lambda, c->lambda, c->problem->dim, bound * (1.0 + max_abs(c->lambda, c->problem->dim)));
     }
 }
 
-static void ncp_solvers_reach_coulombs_law(void **state) {
+static void ncp_and_ccp_solvers_solve_what_they_say(void **state) {
     Case *cases = *state;
     int converged = 0;
     for (int32_t k = 0; k < kl_solver_kind_count(); k++) {
         const KlSolverInfo *info = kl_solver_kind(k);
-        if (!solves(info, "ncp") || stops_early(info)) {
+        if (solves(info, "local") || stop_of(info) == STOP_PLATEAU) {
             continue;
         }
         KlSolver *solver;
         assert_ok(kl_solver_create(info->id, &solver));
         for (int i = 0; i < CASE_COUNT; i++) {
-            KlSolution s = solve(solver, &cases[i]);
+            KlSolution s = solve_and_hold_to_promise(solver, cases[i].problem, cases[i].name);
             if (s.outcome != KL_OUTCOME_CONVERGED && !cases[i].hard) {
                 fail_msg("%s does not converge on %s: %s", info->id, cases[i].name, kl_outcome_name(s.outcome));
             }
             if (s.outcome == KL_OUTCOME_CONVERGED) {
-                assert_solves_ncp(info, &cases[i], &s);
+                assert_solves(info, &cases[i], &s, CLOSE);
                 converged++;
             }
         }
         kl_solver_destroy(solver);
     }
-    assert_true(converged > 5 * (CASE_COUNT - 2));
+    assert_true(converged > 8 * (CASE_COUNT - 2));
 }
 
-// ---- the convex relaxation ---------------------------------------------------------------------
-
-// |lambda - P_K(lambda - v+)|, with P_K by bisection on the distance to the ray of the cone.
-static double ccp_residual(const Case *c, const double *lambda) {
-    const KktProblem *q = &c->judge;
-    long double v[CASE_MAX_DIM];
-    kkt_velocity(q, lambda, v);
-    double worst = 0.0;
-    for (int i = 0; i < q->joint_rows; i++) {
-        worst = fmax(worst, (double)fabsl(v[i]));
-    }
-    for (int i = q->joint_rows; i < q->joint_rows + q->limits; i++) {
-        worst = fmax(worst, fabs(fmin(lambda[i], (double)v[i])));
-    }
-    for (int k = 0; k < q->contacts; k++) {
-        int row = q->joint_rows + q->limits + 3 * k;
-        double x[3], mu = q->friction[k];
-        for (int i = 0; i < 3; i++) {
-            x[i] = lambda[row + i] - (double)v[row + i];
-        }
-        double radius = hypot(x[0], x[1]);
-        if (radius > mu * x[2]) {  // onto the generator (mu, 1) in the plane of x
-            double along = fmax(0.0, (mu * radius + x[2]) / (1.0 + mu * mu));
-            double ratio = radius > 0.0 ? mu * along / radius : 0.0;
-            x[0] *= ratio;
-            x[1] *= ratio;
-            x[2] = along;
-        }
-        for (int i = 0; i < 3; i++) {
-            worst = fmax(worst, fabs(lambda[row + i] - x[i]));
-        }
-    }
-    return worst;
-}
-
-static void ccp_solvers_reach_the_relaxation(void **state) {
+static void driven_on_they_solve_it_to_rounding(void **state) {
     Case *cases = *state;
     for (int32_t k = 0; k < kl_solver_kind_count(); k++) {
         const KlSolverInfo *info = kl_solver_kind(k);
-        if (!solves(info, "ccp")) {
+        if (solves(info, "local")) {
             continue;
         }
         KlSolver *solver;
         assert_ok(kl_solver_create(info->id, &solver));
+        assert_ok(kl_solver_set(solver, "tolerance", 0.0));
         for (int i = 0; i < CASE_COUNT; i++) {
-            KlSolution s = solve(solver, &cases[i]);
-            assert_true(s.outcome == KL_OUTCOME_CONVERGED || cases[i].hard);
-            double size = fmax(max_abs(cases[i].problem->free_velocity, cases[i].problem->dim),
-                               max_abs(s.lambda, cases[i].problem->dim));
-            if (s.outcome == KL_OUTCOME_CONVERGED && !(ccp_residual(&cases[i], s.lambda) <= CLOSE * size)) {
-                fail_msg("%s on %s: CCP residual %.2e", info->id, cases[i].name, ccp_residual(&cases[i], s.lambda));
+            if (!cases[i].hard) {
+                KlSolution s = solve(solver, &cases[i]);
+                assert_solves(info, &cases[i], &s, AT_REST);
             }
         }
         kl_solver_destroy(solver);
@@ -194,7 +168,7 @@ static void local_solvers_settle_where_each_contact_is_exact(void **state) {
         KlSolver *solver;
         assert_ok(kl_solver_create(info->id, &solver));
         for (int i = 0; i < CASE_COUNT; i++) {
-            KlSolution s = solve(solver, &cases[i]);
+            KlSolution s = solve_and_hold_to_promise(solver, cases[i].problem, cases[i].name);
             if (s.outcome == KL_OUTCOME_CONVERGED || s.outcome == KL_OUTCOME_STAGNATED) {
                 assert_solves_local(info, &cases[i], &s);
                 settled++;
@@ -248,11 +222,8 @@ static void every_outcome_is_finite_and_in_the_cone(void **state) {
         assert_ok(kl_solver_create(kl_solver_kind(k)->id, &solver));
         assert_ok(kl_solver_set(solver, "max_iterations", 7));
         for (int i = 0; i < CASE_COUNT; i++) {
-            KlSolution s = solve(solver, &cases[i]);
-            KktResiduals r;
-            kkt_check(&cases[i].judge, s.lambda, &r);
+            KlSolution s = solve_and_hold_to_promise(solver, cases[i].problem, cases[i].name);
             assert_true(s.outcome != KL_OUTCOME_DIVERGED);
-            assert_near((double)r.primal, 0.0, 1e-12 * (1.0 + max_abs(s.lambda, cases[i].problem->dim)));
             assert_true(s.iterations <= 7);
         }
         kl_solver_destroy(solver);
@@ -273,8 +244,8 @@ static int unload(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ncp_solvers_reach_coulombs_law),
-        cmocka_unit_test(ccp_solvers_reach_the_relaxation),
+        cmocka_unit_test(ncp_and_ccp_solvers_solve_what_they_say),
+        cmocka_unit_test(driven_on_they_solve_it_to_rounding),
         cmocka_unit_test(local_solvers_settle_where_each_contact_is_exact),
         cmocka_unit_test(early_stopping_ends_on_a_plateau_of_the_objective),
         cmocka_unit_test(every_outcome_is_finite_and_in_the_cone),
