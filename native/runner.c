@@ -191,8 +191,10 @@ KlStatus run_stats_begin(const RunPlan *plan, RunStats *stats) {
 void run_stats_free(RunStats *stats) {
     kl_free(stats->iterations);
     kl_free(stats->motion);
+    json_decref(stats->contacts);
     stats->iterations = NULL;
     stats->motion = NULL;
+    stats->contacts = NULL;
 }
 
 static void note_motion(RunStats *stats, const KlSim *sim) {
@@ -259,6 +261,27 @@ static json_t *motion_json(const RunStats *stats) {
     return bodies;
 }
 
+// The contacts that the last step solved for, where they act, and the force on the second body.
+static json_t *contacts_json(const KlSim *sim, const KlModel *model) {
+    const KlField *positions = kl_sim_find_field(sim, "contact_position");
+    const double *position = positions->data, *frame = kl_sim_find_field(sim, "contact_frame")->data;
+    const double *force = kl_sim_find_field(sim, "contact_force")->data;
+    const int32_t *pair = kl_sim_find_field(sim, "contact_bodies")->data;
+    json_t *contacts = json_array();
+    for (int32_t c = 0; c < *positions->row_count; c++) {
+        json_t *bodies = json_array();
+        for (int side = 0; side < 2; side++) {
+            int32_t body = pair[2 * c + side];
+            json_array_append_new(bodies, body < 0 ? json_null() : json_string(kl_model_body(model, body)->name));
+        }
+        json_array_append_new(contacts, json_pack("{s:o, s:o, s:o, s:o}", "bodies", bodies, "position",
+                                                  cli_json_reals(position + 3 * c, 3), "normal",
+                                                  cli_json_reals(frame + 9 * c + 6, 3), "force",
+                                                  cli_json_reals(force + 3 * c, 3)));
+    }
+    return contacts;
+}
+
 json_t *run_stats_json(const RunStats *stats, const char *solver) {
     json_t *time = json_pack("{s:o}", "total", cli_json_real(stats->total));
     for (int32_t i = 0; i < kl_stage_count() && i < MAX_STAGES; i++) {
@@ -285,6 +308,9 @@ json_t *run_stats_json(const RunStats *stats, const char *solver) {
                                (json_int_t)stats->converged_steps, "max", maximum, "max_step", at, "final", final);
     if (stats->model != NULL) {
         json_object_set_new(result, "bodies", motion_json(stats));
+    }
+    if (stats->contacts != NULL) {
+        json_object_set(result, "contacts", stats->contacts);
     }
     if (stats->error[0] != '\0') {
         json_object_set_new(result, "error", json_string(stats->error));
@@ -340,7 +366,10 @@ KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const R
         cli_progress_update(progress, *progress_done + (double)stats->steps);
     }
     *progress_done += (double)plan->steps;
-    stats->hash = sim != NULL ? kl_sim_hash(sim) : 0;
+    if (sim != NULL) {
+        stats->hash = kl_sim_hash(sim);
+        stats->contacts = contacts_json(sim, plan->model);
+    }
     kl_sim_destroy(sim);
     return status;
 }

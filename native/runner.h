@@ -55,6 +55,7 @@ typedef struct RunStats {
     double final[MAX_METRICS];  // of the last step
     const KlModel *model;       // a loan of the plan; NULL: no motion of its own
     double *motion;             // (bodies x MOTION_COLUMNS): pose (7) now, lowest and highest x, y, z so far [m]
+    json_t *contacts;           // of the last step; NULL: none taken
     uint64_t hash;
     uint64_t hash_at_step;  // at RunPlan.expected_step
 } RunStats;

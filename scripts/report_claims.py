@@ -5,11 +5,11 @@ Thresholds stand in `how`. Lengths are shorter than the report's where its own w
 """
 import json
 import math
+import pathlib
 import statistics
 from collections import namedtuple
 
-from reproduce import ROOT
-
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 Claim = namedtuple('Claim', 'id section statement how test quick')
 CLAIMS = []
 

@@ -9,6 +9,7 @@ a second call measures only what is new. Standard library only.
     scripts/reproduce.py --only N1,N2    these alone, on the terminal
     scripts/reproduce.py --quick         the cheap ones; exit 1 when a verdict is not the page's
     scripts/reproduce.py --cached        the page of what has been measured so far
+    scripts/reproduce.py --jobs 2        two measurements at a time
 """
 import argparse
 import csv
@@ -20,7 +21,11 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+
+import report_claims
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / 'docs' / 'reproduction.md'
@@ -37,65 +42,87 @@ class NotMeasured(Exception):
 
 
 class Kinloop:
-    """Runs the command and keeps what it gave."""
+    """Runs the command, one solver at a time, and keeps what each gave.
 
-    def __init__(self, program, cache, verbose, cached=False):
+    Some solvers have to be told to be the report's: `set_for` maps a solver to what it is given besides.
+    """
+
+    def __init__(self, program, cache, verbose, cached=False, set_for=None):
         self.cached = cached
         self.program = pathlib.Path(program).resolve()
         self.cache = cache
         self.verbose = verbose
+        self.set_for = set_for or {}
         self.build = hashlib.sha256(self.program.read_bytes()).hexdigest()[:12]
-        self.used = []  # commands of the claim in work
-        self.seconds = 0.0
+        self.claim = threading.local()  # used: commands of the claim that this thread works on
+        self.guard, self.guards = threading.Lock(), {}
         cache.mkdir(parents=True, exist_ok=True)
 
-    def _place(self, arguments, ending):
-        scenes = hashlib.sha256()
-        for path in sorted((ROOT / 'scenes').rglob('*.json')):
-            scenes.update(path.read_bytes())
-        key = '\0'.join([self.build, scenes.hexdigest(), *arguments])
+    def _place(self, arguments, ending, scene=None):
+        """File of a result: named by the program, the documents it reads, and the command."""
+        key = '\0'.join([self.build, *map(document_hash, [scene] if scene else []), *arguments])
         return self.cache / (hashlib.sha256(key.encode()).hexdigest()[:20] + ending)
 
     def _call(self, arguments, target):
-        """Standard output of kinloop to `target`, once."""
-        if target.exists():
-            return
-        if self.cached:
-            raise NotMeasured()
-        start = time.monotonic()
-        if self.verbose:
-            print('  kinloop', shlex.join(arguments), file=sys.stderr, flush=True)
-        environment = dict(os.environ, KINLOOP_SCENES=str(ROOT / 'scenes'))
-        partial = target.with_suffix('.partial')
-        with open(partial, 'wb') as output:
-            done = subprocess.run([self.program, *arguments], stdout=output, stderr=subprocess.PIPE, env=environment, cwd=ROOT)
-        if done.returncode not in (0, 1):
-            partial.unlink()
-            raise Failed(f'kinloop {shlex.join(arguments)}: {done.stderr.decode()[-600:]}')
-        partial.rename(target)
-        self.seconds += time.monotonic() - start
+        """Standard output of kinloop to `target`, once, whichever claim asks first."""
+        with self.guard:
+            guard = self.guards.setdefault(target, threading.Lock())
+        with guard:
+            if target.exists():
+                return
+            if self.cached:
+                raise NotMeasured()
+            start = time.monotonic()
+            environment = dict(os.environ, KINLOOP_SCENES=str(ROOT / 'scenes'))
+            partial = target.with_suffix('.partial')
+            with open(partial, 'wb') as output:
+                done = subprocess.run([self.program, *arguments], stdout=output, stderr=subprocess.PIPE, env=environment, cwd=ROOT)
+            if done.returncode not in (0, 1):
+                partial.unlink()
+                raise Failed(f'kinloop {shlex.join(arguments)}: {done.stderr.decode()[-600:]}')
+            partial.rename(target)
+            if self.verbose:
+                print(f'  {time.monotonic() - start:7.1f} s  kinloop', shlex.join(arguments), file=sys.stderr, flush=True)
 
-    def _note(self, text):
-        if text not in self.used:
-            self.used.append(text)
+    def begin(self):
+        self.claim.used = []
+
+    def used(self):
+        return list(self.claim.used)
+
+    def _note(self, arguments):
+        text = 'kinloop ' + shlex.join(arguments)
+        if text not in self.claim.used:
+            self.claim.used.append(text)
+
+    def _sets(self, solvers, sets):
+        """The --set options of a command with these solvers."""
+        own = [f'{name}.{value}' for name in solvers for value in self.set_for.get(name, ())]
+        return [word for value in [*sets, *own] for word in ('--set', value)]
+
+    def _each(self, solvers, sets):
+        """(solver, its --set options): those that only others have are left out."""
+        for name in solvers:
+            fits = [v for v in sets if splitting(name) or not v.startswith(('sweep=', 'order=', 'seed='))]
+            yield name, self._sets([name], fits)
 
     def run(self, scene, solvers, run=None, steps=None, duration=None, edits=(), sets=(), extra=()):
         """{solver: its run}, each with the metrics of every step under 'series'."""
-        arguments = ['run', scene, '--solver', ','.join(solvers)]
+        before, after = ['run', scene, '--solver'], []
         for option, value in (('--run', run), ('--steps', steps), ('--duration', duration)):
-            arguments += [option, str(value)] if value is not None else []
-        for option, values in (('--edit', edits), ('--set', sets)):
-            for value in values:
-                arguments += [option, value]
-        arguments += list(extra)
-        self._note('kinloop ' + shlex.join(arguments))
-        target = self._place(arguments, '.json')
-        table = target.with_suffix('.csv')
-        recorded = arguments + ['--json', '--progress', 'none', '--record', str(table), '--force']
-        self._call(recorded, target)
-        runs = {r['solver']: r for r in json.loads(target.read_text())['runs']}
-        for name in runs:
-            runs[name]['series'] = Series(table, name)
+            after += [option, str(value)] if value is not None else []
+        for value in edits:
+            after += ['--edit', value]
+        after += extra
+        self._note([*before, ','.join(solvers), *after, *self._sets(solvers, sets)])
+        runs = {}
+        for name, options in self._each(solvers, sets):
+            arguments = [*before, name, *after, *options]
+            target = self._place(arguments, '.json', scene)
+            table = target.with_suffix('.csv')
+            self._call(arguments + ['--json', '--progress', 'none', '--record', str(table), '--force'], target)
+            runs[name] = json.loads(target.read_text())['runs'][0]
+            runs[name]['series'] = Series(table)
         return runs
 
     def problems(self, scene, driver, every, run=None, steps=None, duration=None, edits=(), extra=()):
@@ -107,8 +134,8 @@ class Kinloop:
             arguments += ['--edit', value]
         arguments += list(extra)
         name = f'{pathlib.Path(scene).stem}-{run or "first"}-{every}.h5'
-        self._note('kinloop ' + shlex.join(arguments + ['--record', name]))
-        target = self._place(arguments, '.run')
+        self._note([*arguments, '--record', name])
+        target = self._place(arguments, '.run', scene)
         file = target.with_suffix('.h5')
         self._call(arguments + ['--json', '--progress', 'none', '--record', str(file), '--force'], target)
         return file, name
@@ -116,28 +143,38 @@ class Kinloop:
     def solve(self, problems, solvers, select='', sets=(), extra=()):
         """Results by problem, in the order of their steps: [{solver: result}]; 'step' in each result."""
         file, name = problems
-        options = ['--solver', ','.join(solvers)]
-        for value in sets:
-            options += ['--set', value]
-        options += list(extra)
-        self._note('kinloop ' + shlex.join(['solve', name + select, *options]))
-        arguments = ['solve', str(file) + select, *options, '--json', '--progress', 'none']
-        target = self._place(arguments, '.json')
-        self._call(arguments, target)
+        self._note(['solve', name + select, '--solver', ','.join(solvers), *extra, *self._sets(solvers, sets)])
         by_step = {}
-        for result in json.loads(target.read_text())['results']:
-            result['step'] = int(re.search(r'-t(\d+)$', result['name']).group(1))
-            by_step.setdefault(result['step'], {})[result['solver']] = result
+        for solver, options in self._each(solvers, sets):
+            arguments = ['solve', str(file) + select, '--solver', solver, *extra, *options]
+            target = self._place(arguments, '.json')
+            self._call([*arguments, '--json', '--progress', 'none'], target)
+            for result in json.loads(target.read_text())['results']:
+                result['step'] = int(re.search(r'-t(\d+)$', result['name']).group(1))
+                by_step.setdefault(result['step'], {})[solver] = result
         return [by_step[i] for i in sorted(by_step)]
+
+    def timed(self, problems, solvers, select):
+        """The same by one process, each problem three times, so that times compare: median seconds."""
+        file, name = problems
+        options = ['--solver', ','.join(solvers), '--repeat', '3', *self._sets(solvers, [])]
+        self._note(['solve', name + select, *options])
+        arguments = ['solve', str(file) + select, *options]
+        target = self._place(arguments, '.json')
+        self._call([*arguments, '--json', '--progress', 'none'], target)
+        return json.loads(target.read_text())['results']
 
     def heatmap(self, solvers, extra=()):
         """Cells of the mass grid of the fixed boxes: [{column: value}]."""
-        arguments = ['heatmap', '--solver', ','.join(solvers), *extra]
-        self._note('kinloop ' + shlex.join(arguments))
-        target = self._place(arguments, '.csv')
-        self._call(arguments + ['--progress', 'none'], target)
-        with open(target, newline='') as file:
-            return [{k: number(v) for k, v in row.items()} for row in csv.DictReader(file)]
+        self._note(['heatmap', '--solver', ','.join(solvers), *extra, *self._sets(solvers, [])])
+        rows = []
+        for name, options in self._each(solvers, []):
+            arguments = ['heatmap', '--solver', name, *extra, *options]
+            target = self._place(arguments, '.csv', 'boxes_fixed')
+            self._call([*arguments, '--progress', 'none'], target)
+            with open(target, newline='') as file:
+                rows += [{k: number(v) for k, v in row.items()} for row in csv.DictReader(file)]
+        return rows
 
     def version(self):
         done = subprocess.run([self.program, '--version'], stdout=subprocess.PIPE, check=True, text=True)
@@ -145,16 +182,28 @@ class Kinloop:
 
 
 class Series:
-    """Metrics of one solver over the steps, read when asked for."""
+    """Metrics over the steps of a run, read when asked for."""
 
-    def __init__(self, path, solver):
-        self.path, self.solver, self.rows = path, solver, None
+    def __init__(self, path):
+        self.path = path
 
     def __getitem__(self, metric):
-        if self.rows is None:
-            with open(self.path, newline='') as file:
-                self.rows = [row for row in csv.DictReader(file) if row['solver'] == self.solver]
-        return [number(row[metric]) for row in self.rows]
+        with open(self.path, newline='') as file:
+            return [number(row[metric]) for row in csv.DictReader(file)]
+
+
+def splitting(solver):
+    return not solver.startswith(('admm', 'newton'))
+
+
+def document_hash(scene):
+    """Of a scene or experiment by name, and of the scene that an experiment names."""
+    path = next(p for p in (ROOT / 'scenes' / f'{scene}.json', ROOT / 'scenes' / 'experiments' / f'{scene}.json') if p.exists())
+    text = path.read_bytes()
+    named = json.loads(text).get('scene')
+    if isinstance(named, str):
+        text += (path.parent / named).read_bytes()
+    return hashlib.sha256(text).hexdigest()
 
 
 def number(text):
@@ -167,13 +216,14 @@ def number(text):
 # --- the page -------------------------------------------------------------------------------------
 
 def test_claim(kit, claim):
-    kit.used = []
+    kit.begin()
     try:
         measured, verdict = claim.test(kit)
         word = VERDICTS[verdict]
     except NotMeasured:
         measured, word = '`make reproduce` measures it', MISSING
-    return {'claim': claim, 'measured': measured, 'verdict': word, 'commands': list(kit.used)}
+    why = report_claims.CAUSES.get(claim.id) if word == VERDICTS[False] else None
+    return {'claim': claim, 'measured': measured, 'verdict': word, 'why': why, 'commands': kit.used()}
 
 
 def summary(results):
@@ -201,6 +251,7 @@ def page_text(kit, results, intro):
             lines += [f'## {section}', '']
         lines += [f'**{claim.id}. {claim.statement}** — *{r["verdict"]}*', '',
                   f'- how: {claim.how}', f'- measured: {r["measured"]}']
+        lines += [f'- why: {r["why"]}'] if r['why'] else []
         lines += [f'- `{command}`' for command in r['commands']]
         lines += ['']
     return '\n'.join(lines)
@@ -227,18 +278,16 @@ def main():
     parser.add_argument('--quick', action='store_true', help='the cheap claims, compared with the page')
     parser.add_argument('--quiet', action='store_true')
     parser.add_argument('--cached', action='store_true', help='measure nothing anew: claims without results say so')
+    parser.add_argument('--jobs', type=int, default=1, help='claims measured at a time')
     options = parser.parse_args()
-    sys.dont_write_bytecode = True
-    sys.path.insert(0, str(ROOT / 'scripts'))
-    import report_claims
-    kit = Kinloop(options.program, pathlib.Path(options.cache), not options.quiet, options.cached)
+    kit = Kinloop(options.program, pathlib.Path(options.cache), not options.quiet, options.cached, report_claims.AS_PRINTED)
     chosen = [c for c in report_claims.CLAIMS if (not options.quick or c.quick)
               and (not options.only or c.id in options.only.split(','))]
     results = []
-    for claim in chosen:
-        results.append(test_claim(kit, claim))
-        r = results[-1]
-        print(f'{claim.id:4} {r["verdict"]:15} {claim.statement}\n     {r["measured"]}', flush=True)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for r in pool.map(lambda claim: test_claim(kit, claim), chosen):
+            results.append(r)
+            print(f'{r["claim"].id:4} {r["verdict"]:15} {r["claim"].statement}\n     {r["measured"]}', flush=True)
     print(summary(results))
     if options.quick:
         return 0 if compare_with_page(results) else 1

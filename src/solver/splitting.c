@@ -216,7 +216,7 @@ void kl_splitting_sweep(KlRun *run) {
     if (order == KL_ORDER_RANDOM) {
         shuffle(&s->rng, p->block_count, s->order);
     }
-    bool backward = order == KL_ORDER_FORWARD_BACKWARD && run->iteration % 2 == 0;
+    bool backward = order == KL_ORDER_BACKWARD || (order == KL_ORDER_FORWARD_BACKWARD && run->iteration % 2 == 0);
     if (!s->dense && run->iteration % REFRESH == 0) {
         kl_sweep_begin(p, run->lambda, s->sweep_state);
     }

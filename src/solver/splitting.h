@@ -20,7 +20,7 @@ enum {
 };
 
 typedef enum KlSweep { KL_SWEEP_DELASSUS = 0, KL_SWEEP_BODY_SPACE, KL_SWEEP_AUTO } KlSweep;
-typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER_RANDOM } KlOrder;
+typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER_RANDOM, KL_ORDER_BACKWARD } KlOrder;
 
 #define KL_SPLITTING_PARAMS KL_COMMON_PARAMS, KL_SWEEP_PARAMS
 #define KL_SWEEP_PARAMS                                                                                              \
@@ -70,13 +70,13 @@ typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER
          "Order",                                                                                                    \
          "",                                                                                                         \
          "forward: joints, limits, contacts. forward-backward: every other iteration in reverse. "                   \
-         "random: all blocks shuffled anew each iteration.",                                                         \
+         "random: all blocks shuffled anew each iteration. backward: contacts, limits, joints.",                     \
          KL_PARAM_CHOICE,                                                                                            \
          KL_ORDER_FORWARD,                                                                                           \
          0.0,                                                                                                        \
-         2.0,                                                                                                        \
+         3.0,                                                                                                        \
          false,                                                                                                      \
-         "forward|forward-backward|random"},                                                                         \
+         "forward|forward-backward|random|backward"},                                                                \
     {                                                                                                                \
         "seed", "Seed", "", "Start of the random order; the same seed gives the same bits.", KL_PARAM_INT, 1.0, 0.0, \
             1e9, false, NULL                                                                                         \

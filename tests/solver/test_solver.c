@@ -395,12 +395,12 @@ static void a_solver_at_rest_away_from_its_residuals_is_stagnated(void **state) 
 static void every_sweep_and_order_reaches_the_same_solution(void **state) {
     const Case *cases = *state;
     static const char *const sweeps[] = {"delassus", "body-space", "auto"};
-    static const char *const orders[] = {"forward", "forward-backward", "random"};
+    static const char *const orders[] = {"forward", "forward-backward", "random", "backward"};
     const Case *c = find_case(cases, "R2");
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 12; i++) {
         KlSolver *s = create("pgs-ncp");
-        assert_ok(kl_solver_set_text(s, "sweep", sweeps[i / 3]));
-        assert_ok(kl_solver_set_text(s, "order", orders[i % 3]));
+        assert_ok(kl_solver_set_text(s, "sweep", sweeps[i / 4]));
+        assert_ok(kl_solver_set_text(s, "order", orders[i % 4]));
         KlSolution solution = solve(s, c->problem);
         assert_int_equal(solution.outcome, KL_OUTCOME_CONVERGED);
         assert_near_array(solution.lambda, c->lambda, c->problem->dim, 1e-9);
