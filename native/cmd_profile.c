@@ -10,7 +10,7 @@
 
 static const CliOption options[] = {
     {"metric", 'm', CLI_TEXT, "ID", "what is compared (default: all of them)", 0, 0,
-     "iterations|time_s|r_dual|r_ncp|r_nat|r_nat_rel"},
+     "iterations|time_s|t_iter|r_dual|r_ncp|r_nat|r_nat_rel"},
     {"by", 'b', CLI_TEXT, "GROUPING", "one profile for all, per system or per category", 0, 0, "all|system|category"},
     {"tau-max", 0, CLI_REAL, "RATIO", "largest ratio (1000)", 1.0000001, 1e15, NULL},
     {"no-floor", 0, CLI_FLAG, NULL, "without the Dingle-Higham floor for residuals", 0, 0, NULL},

@@ -21,7 +21,7 @@ static const CliOption options[] = {
     CLI_COMMON,
 };
 
-enum { MAX_CURVES = 16, MAX_TRACED = 12, MAX_POINTS = 2000 };
+enum { MAX_CURVES = 16, MAX_TRACED = 12, MAX_POINTS = 2000, MAX_GROUPS = 256 };
 
 static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 "
@@ -30,7 +30,7 @@ static const char style[] =
     "font-variant-numeric:tabular-nums}th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #eee}"
     "th:first-child,td:first-child{text-align:left}figure{display:inline-block;margin:.3rem "
     "0;width:49%;min-width:22rem}svg{max-width:100%;"
-    "height:auto}.scroll{overflow-x:auto}small{color:#666}"
+    "height:auto}.scroll{overflow-x:auto}small{color:#666}summary{cursor:pointer}"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th,td{border-color:#333}h2{border-color:#444}"
     "small{color:#aaa}}";
 
@@ -149,29 +149,58 @@ static bool has_values(const ProfileTable *table, int measure) {
     return false;
 }
 
+static KlStatus put_profile(FILE *file, const ProfileTable *table, ProfileGrouping grouping, const char *group,
+                            int measure) {
+    Profile profile;
+    char title[128];
+    KlStatus status = profile_of(table, grouping, group, measure, 1000.0, true, &profile);
+    if (status == KL_OK) {
+        snprintf(title, sizeof title, "%s (%d problems)", profile_measures[measure].title, (int)profile.problem_count);
+        fputs("<figure>", file);
+        profile_svg(file, table, &profile, title);
+        fputs("</figure>\n", file);
+    }
+    profile_free(&profile);
+    return status;
+}
+
+static KlStatus put_profiles_of(FILE *file, const ProfileTable *table, ProfileGrouping grouping, const char *group) {
+    for (int m = 0; m < PROFILE_MEASURE_COUNT; m++) {
+        if (has_values(table, m)) {
+            KL_TRY(put_profile(file, table, grouping, group, m));
+        }
+    }
+    return KL_OK;
+}
+
+// Folded: each system's, or each category's, where there is more than one.
+static KlStatus put_grouped_profiles(FILE *file, const ProfileTable *table, ProfileGrouping grouping,
+                                     const char *title) {
+    static char groups[MAX_GROUPS][64];
+    int32_t count = profile_groups(table, grouping, groups, MAX_GROUPS);
+    if (count < 2) {
+        return KL_OK;
+    }
+    fprintf(file, "<h3>%s</h3>\n", title);
+    for (int32_t g = 0; g < count; g++) {
+        fputs("<details><summary>", file);
+        put_text(file, groups[g]);
+        fputs("</summary>\n", file);
+        KL_TRY(put_profiles_of(file, table, grouping, groups[g]));
+        fputs("</details>\n", file);
+    }
+    return KL_OK;
+}
+
 static KlStatus put_profiles(FILE *file, const ProfileTable *table) {
     put_heading(file, "Performance profiles");
     fputs(
         "<p>Height at tau: the share of problems that a solver does within a factor tau of the best. Further left and "
         "higher is better; failed runs never count. Ranks beyond pairs of solvers can mislead.</p>\n",
         file);
-    for (int m = 0; m < PROFILE_MEASURE_COUNT; m++) {
-        Profile profile;
-        char title[128];
-        if (!has_values(table, m)) {
-            continue;
-        }
-        KlStatus status = profile_of(table, PROFILE_ALL, "all", m, 1000.0, true, &profile);
-        if (status == KL_OK) {
-            snprintf(title, sizeof title, "%s (%d problems)", profile_measures[m].title, (int)profile.problem_count);
-            fputs("<figure>", file);
-            profile_svg(file, table, &profile, title);
-            fputs("</figure>\n", file);
-        }
-        profile_free(&profile);
-        KL_TRY(status);
-    }
-    return KL_OK;
+    KL_TRY(put_profiles_of(file, table, PROFILE_ALL, "all"));
+    KL_TRY(put_grouped_profiles(file, table, PROFILE_SYSTEM, "By system"));
+    return put_grouped_profiles(file, table, PROFILE_CATEGORY, "By category");
 }
 
 // --- convergence ----------------------------------------------------------------------------------

@@ -8,9 +8,13 @@
 #include "base/memory.h"
 
 const ProfileMeasure profile_measures[] = {
-    {"iterations", "Iterations", true, false},    {"time_s", "Time [s]", true, false},
-    {"r_dual", "NCP dual residual", false, true}, {"r_ncp", "NCP complementarity", false, true},
-    {"r_nat", "NCP natural map", false, true},    {"r_nat_rel", "Scale-free natural map", false, true},
+    {"iterations", "Iterations", true, false},
+    {"time_s", "Time [s]", true, false},
+    {"t_iter", "Time per iteration [s]", true, false},
+    {"r_dual", "NCP dual residual", false, true},
+    {"r_ncp", "NCP complementarity", false, true},
+    {"r_nat", "NCP natural map", false, true},
+    {"r_nat_rel", "Scale-free natural map", false, true},
 };
 
 // --- the table ------------------------------------------------------------------------------------
@@ -44,16 +48,25 @@ static bool is_lost(const json_t *row) {
     return strcmp(outcome, "failed") == 0 || strcmp(outcome, "diverged") == 0;
 }
 
-static double measure_of(const json_t *row, const ProfileMeasure *measure) {
-    const json_t *value = json_object_get(row, measure->id);
+// A number of the row, of its residuals, or by the name that bench has for it; NaN when it has none.
+static double number_of(const json_t *row, const char *id) {
+    const json_t *value = json_object_get(row, id);
     if (value == NULL) {
-        value = json_object_get(json_object_get(row, "residuals"), measure->id);
+        value = json_object_get(json_object_get(row, "residuals"), id);
     }
-    if (value == NULL && strcmp(measure->id, "time_s") == 0) {
+    if (value == NULL && strcmp(id, "time_s") == 0) {
         value = json_object_get(row, "median_s");
     }
-    bool counts = json_is_number(value) && !is_lost(row) && (!measure->needs_convergence || is_converged(row));
-    return counts ? json_number_value(value) : (double)NAN;
+    if (value == NULL && strcmp(id, "t_iter") == 0) {  // nothing to divide by: no such time
+        double iterations = number_of(row, "iterations");
+        return iterations > 0.0 ? number_of(row, "time_s") / iterations : (double)NAN;
+    }
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static double measure_of(const json_t *row, const ProfileMeasure *measure) {
+    bool counts = !is_lost(row) && (!measure->needs_convergence || is_converged(row));
+    return counts ? number_of(row, measure->id) : (double)NAN;
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }

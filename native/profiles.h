@@ -12,7 +12,7 @@ typedef struct ProfileMeasure {
     bool residual;           // the Dingle-Higham floor applies
 } ProfileMeasure;
 extern const ProfileMeasure profile_measures[];
-enum { PROFILE_MEASURE_COUNT = 6 };
+enum { PROFILE_MEASURE_COUNT = 7 };
 
 // Problems x solvers of some rows: every problem by every solver, NaN where a run failed or is missing.
 typedef struct ProfileTable {

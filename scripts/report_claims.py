@@ -1,7 +1,8 @@
 """The checkable claims of the report's experiments and discussion, and how each is measured. See reproduce.py.
 
 A test returns what it measured, in words and numbers, and a verdict: True, False, or None with the reason in words.
-Thresholds stand in `how`. Lengths are shorter than the report's where its own would take hours; each says so.
+Thresholds stand in `how`. Lengths are shorter than the report's where its own would take hours; each says so. CAUSES
+says, for what is not confirmed, why we think so.
 """
 import json
 import math
@@ -20,10 +21,10 @@ so a claim about the walker or the bronze figure ("ironman" in the suite) is tes
 and mass ratio, and a different outcome may be the mechanism's. Lengths and iteration limits are those of the commands;
 they are shorter than the report's where its own would take hours. Residuals are the report's unless said. `NAME.h5` is a
 file that the command above it has recorded. "Share of best" and "within a factor" are values of performance profiles,
-with Dingle and Higham's floor.
+with Dingle and Higham's floor. `pgs-ncp` takes the tangential step as printed, 1 / min(D_xx, D_yy), not our default.
 
 *Not confirmed* means that what we measure contradicts the statement or does not show it; it does not say which of the two
-programs is at fault.
+programs is at fault. *Why* is our reading of the difference.
 """
 
 ADMM, CCP, PGS, NDS, PNCP = 'admm-ncp-fp', 'admm-ccp', 'pgs-ccp', 'pgs-ccp-nds', 'pgs-ncp'
@@ -33,6 +34,8 @@ SPLITTING = [PGS, PNCP, NBGS, RAISIM, DS, ES]
 ALL = [ADMM, *SPLITTING]
 ACCURACY = ['r_dual', 'r_ncp', 'r_nat']
 BODY_SPACE = ['sweep=body-space']  # the same iterates, less time, for systems of many rows
+AS_PRINTED = {PNCP: ['step=printed']}  # its tangential step; ours by default is the stable one. PGS-CCP's default is as printed
+TOLERANCE = 1e-12  # of the report's stopping test
 HELD = '{"stabilization": {"joints": 0.1, "limits": 0.1, "contacts": 0.1}}'
 SOFT = '{"softening": true}'
 SOFT_HELD = '{"softening": true, "stabilization": {"joints": 0.1, "limits": 0.1, "contacts": 0.1}}'
@@ -138,6 +141,11 @@ def best_shares(problems, metric):
     return share(problems, metric, 1.0 + 1e-9)
 
 
+def no_better_than_asked(problems, metric):
+    """Values below the tolerance of the stopping test raised to it: what lies below is where a solver happened to stop."""
+    return [{n: {metric: max(r[metric], TOLERANCE)} for n, r in p.items()} for p in problems]
+
+
 def winner(values, largest=True):
     return (max if largest else min)(values, key=values.get)
 
@@ -213,12 +221,14 @@ def b3(kit):
     return f'final x [m]: {listed(x)}', min(x[NBGS], x[RAISIM]) > 1.01 * x[ADMM]
 
 
-@claim('B4', BOX, 'NBGS and RAISIM also stray along Y and turn about Z.', 'Final |y| > 1 mm or turn > 1 mrad.')
+@claim('B4', BOX, 'NBGS and RAISIM also stray along Y and turn about Z.',
+       'Contacts in random order, as the report says of its collision detection (D1): final |y| > 1 mm or turn > 1 mrad.')
 def b4(kit):
-    runs = only(box(kit), [NBGS, RAISIM])
+    runs = kit.run('box_on_plane_report', [NBGS, RAISIM, PNCP, DS], run='hard', sets=['order=random'])
     y, angle = of(runs, lambda r: abs(body(r)['pose'][1])), of(runs, lambda r: turn(body(r)['pose']))
-    good = all(y[n] > 1e-3 or angle[n] > 1e-3 for n in runs)
-    return f'|y| [m]: {listed(y)}; turn [rad]: {listed(angle)}. Our contacts keep their order and frames from step to step', good
+    kept = of(only(box(kit), [NBGS, RAISIM]), lambda r: turn(body(r)['pose']))
+    good = all(y[n] > 1e-3 or angle[n] > 1e-3 for n in (NBGS, RAISIM))
+    return f'|y| [m]: {listed(y)}; turn [rad]: {listed(angle)}; turn in the order that our contacts keep: {listed(kept)}', good
 
 
 @claim('B5', BOX, 'PGS-NCP and RAISIM-DS neither stray along Y nor turn about Z while the box slides.', 'Final |y| < 1 um and turn < 1e-6 rad.')
@@ -254,9 +264,16 @@ def b9(kit):
             'solution must (v_n = mu |v_T|), and penetrates where it lands'), b['high'][2] - 0.1 < 0.1 - b['low'][2] > 1e-5
 
 
-@claim('B10', BOX, 'At rest PGS-CCP\'s forces point outwards, those of the other splitting solvers inwards.', '-')
+@claim('B10', BOX, 'At rest PGS-CCP\'s forces point outwards, those of the other splitting solvers inwards.',
+       'At 1 s: tangential forces along the line from the centre, summed over the corners and divided by the sum of the normal ones, '
+       'above 0 for PGS-CCP alone.')
 def b10(kit):
-    return 'the command tells reactions in contact frames, not where the contacts lie', None
+    def outward(run):
+        contacts = run['contacts']
+        radial = sum(sum(f * r for f, r in zip(c['force'][:2], c['position'][:2])) / math.hypot(*c['position'][:2]) for c in contacts)
+        return radial / sum(c['force'][2] for c in contacts)
+    share = of(kit.run('box_on_plane', [PGS, PNCP, NBGS, RAISIM, DS], run='hard', steps=1001), outward)
+    return f'outward share: {listed(share)}', share[PGS] > 0.0 and max(without(share, PGS).values()) < 0.0
 
 
 @claim('B11', BOX, 'With softened contacts all solvers find virtually the minimum-norm forces at rest.',
@@ -291,24 +308,29 @@ def b14(kit):
 def b15(kit):
     problems = [only(p, NCP_TYPE) for p in box_curated(kit)]
     shares = {m: share(problems, m, 10.0) for m in ACCURACY}
+    same = {m: share(no_better_than_asked(problems, m), m, 10.0) for m in ACCURACY}
     text = '; '.join(f'{m}: {listed(v)}' for m, v in shares.items())
-    return f'share within a factor of 10, {text}', all(v >= 0.9 for s in shares.values() for v in s.values())
+    least = min(v for m in ACCURACY for v in same[m].values())
+    return (f'share within a factor of 10, {text}; with values below the tolerance of 1e-12 counted as 1e-12, at least {show(least)}',
+            all(v >= 0.9 for s in shares.values() for v in s.values()))
 
 
 @claim('B16', BOX, 'NBGS and RAISIM do better than the others in r_dual, and much worse in r_ncp and r_nat.',
-       'Medians over the same problems while sliding (5 to 8 s): r_dual of both below every other solver\'s, r_nat above.')
+       'Medians over the same problems while sliding (5 to 8 s): r_dual of both at most every NCP-type solver\'s, r_nat above a '
+       'hundred times theirs.')
 def b16(kit):
     problems = [p for p in box_curated(kit) if 5000 < p[ADMM]['step'] <= 8000]
     dual, nat = medians(problems, 'r_dual'), medians(problems, 'r_nat')
-    others = [n for n in NCP_TYPE]
-    good = max(dual[NBGS], dual[RAISIM]) < min(dual[n] for n in others) and min(nat[NBGS], nat[RAISIM]) > max(nat[n] for n in others)
+    good = (max(dual[NBGS], dual[RAISIM]) <= min(dual[n] for n in NCP_TYPE) and
+            min(nat[NBGS], nat[RAISIM]) > 100.0 * max(nat[n] for n in NCP_TYPE))
     return f'median r_dual: {listed(dual)}; r_nat: {listed(nat)}', good
 
 
-@claim('B17', BOX, 'ADMM-NCP is the best overall.', 'Largest share of best in r_nat over the same problems.')
+@claim('B17', BOX, 'ADMM-NCP is the best overall.', 'Largest share of best over the same problems, mean of iterations and residuals.')
 def b17(kit):
-    best = best_shares(box_curated(kit), 'r_nat')
-    return f'share of best: {listed(best)}', winner(best) == ADMM
+    shares = [best_shares(box_curated(kit), m) for m in ('iterations', *ACCURACY)]
+    mean = {n: statistics.mean(s[n] for s in shares) for n in BOX_SET}
+    return f'mean share of best: {listed(mean)}; in r_nat alone: {listed(shares[-1])}', winner(mean) == ADMM
 
 
 # --- boxes fixed ----------------------------------------------------------------------------------
@@ -317,11 +339,11 @@ BOXES = 'Boxes fixed together'
 
 
 def dragged(kit):
-    return kit.run('boxes_fixed_short', ALL, run='dragged', duration=0.3, extra=['--max-iter', '1000'])
+    return kit.run('boxes_fixed_short', ALL, run='dragged')
 
 
 def dropped(kit):
-    return kit.run('boxes_fixed', ALL, run='dropped', duration=0.38, extra=['--max-iter', '1000'])
+    return kit.run('boxes_fixed', ALL, run='dropped', duration=0.45)
 
 
 def landed(kit, held):
@@ -330,18 +352,27 @@ def landed(kit, held):
 
 
 def boxes_curated(kit):
-    return kit.solve(kit.problems('boxes_fixed_short', ADMM, 10, run='dragged', duration=0.3, extra=['--max-iter', '3000']), ALL)
+    return kit.solve(boxes_problems(kit), ALL)
+
+
+def boxes_problems(kit):
+    return kit.problems('boxes_fixed_short', ADMM, 5, run='dragged')
+
+
+def impact(run):
+    """First step with contacts."""
+    return next(i for i, n in enumerate(run['series']['n_c']) if n > 0)
 
 
 @claim('F1', BOXES, 'Dragging the boxes, no solver converges within 10^4 iterations.',
-       '30 problems of the dragged run, 10^4 iterations: converged share below 5 % for all.')
+       '120 problems of the dragged run, 10^4 iterations: converged share below 5 % for all.')
 def f1(kit):
     problems = boxes_curated(kit)
     c = {n: sum(p[n]['outcome'] == 'converged' for p in problems) / len(problems) for n in ALL}
     return f'converged share: {listed(c)}', max(c.values()) < 0.05
 
 
-@claim('F2', BOXES, 'Though not converging, ADMM-NCP still keeps the joint closed.', 'Short run to the peak of the force, at most 1000 iterations: joint violation below 1 mm.')
+@claim('F2', BOXES, 'Though not converging, ADMM-NCP still keeps the joint closed.', 'Dragged in a tenth of the time, 10^4 iterations: joint violation below 1 mm.')
 def f2(kit):
     v = dragged(kit)[ADMM]['max']['r_pen_joints']
     return f'{show(v)} m', v < 1e-3
@@ -355,29 +386,27 @@ def f3(kit):
 
 
 @claim('F4', BOXES, 'After the impact violations are small for all, then the splitting solvers accumulate it.',
-       'Dropped run to 0.38 s (impact at 0.29 s), at most 1000 iterations: joint violation at the end more than three times that of 5 ms after the impact.')
+       'Dropped run to 0.45 s (impact at 0.29 s), 10^4 iterations: joint violation of each splitting solver at the end more than three times that of 5 ms after the impact.')
 def f4(kit):
     growth = {}
     for name, run in dropped(kit).items():
-        contacts, violation = run['series']['n_c'], run['series']['r_pen_joints']
-        impact = next(i for i, n in enumerate(contacts) if n > 0)
-        growth[name] = (violation[impact + 5], violation[-1])
+        violation = run['series']['r_pen_joints']
+        growth[name] = (violation[impact(run) + 5], violation[-1])
     text = ', '.join(f'`{n}` {show(a)} to {show(b)}' for n, (a, b) in growth.items())
     return f'joint violation [m], 5 ms after the impact to the end: {text}', all(growth[n][1] > 3.0 * growth[n][0] for n in SPLITTING)
 
 
-@claim('F5', BOXES, 'NBGS and the RAISIM variants keep contact penetration even smaller than ADMM-NCP.', 'Dropped run: largest penetration after the landing step.')
+@claim('F5', BOXES, 'NBGS and the RAISIM variants keep contact penetration even smaller than ADMM-NCP.', 'Dropped run: penetration gained from landing to the end.')
 def f5(kit):
-    def later(run):
-        n = run['series']['n_c']
-        impact = next(i for i, c in enumerate(n) if c > 0)
-        return run['series']['r_pen_contacts'][-1] - run['series']['r_pen_contacts'][impact]
-    v = of(dropped(kit), later)
+    def gained(run):
+        depth = run['series']['r_pen_contacts']
+        return depth[-1] - depth[impact(run)]
+    v = of(dropped(kit), gained)
     return f'penetration gained from landing to the end [m]: {listed(v)}', all(v[n] < v[ADMM] for n in (NBGS, RAISIM, DS, ES))
 
 
 @claim('F6', BOXES, 'Stabilisation reduces constraint violation significantly for all solvers.',
-       'Dropped and dragged, at most 1000 iterations, to 0.65 s: final violation with stabilisation below half of that without.')
+       'Dropped, then dragged in a tenth of the time to its full force, at most 1000 iterations: final violation with stabilisation below half of that without.')
 def f6(kit):
     change = change_of(of(landed(kit, True), final('r_pen')), of(landed(kit, False), final('r_pen')))
     return f'with over without: {listed(change)}', max(change.values()) < 0.5
@@ -390,7 +419,7 @@ def f7(kit):
     return f'turn of the top box [rad]: {listed(angle)}', min(angle[NBGS], angle[RAISIM]) > 0.1
 
 
-@claim('F8', BOXES, 'On the same problems ADMM-NCP is best on all samples and in all metrics.', '30 problems of the dragged run: share of best.')
+@claim('F8', BOXES, 'On the same problems ADMM-NCP is best on all samples and in all metrics.', '120 problems of the dragged run: share of best.')
 def f8(kit):
     best = {m: best_shares(boxes_curated(kit), m)[ADMM] for m in ACCURACY}
     return f'ADMM-NCP\'s share of best: {listed(best)}', min(best.values()) >= 0.99
@@ -415,15 +444,19 @@ def masses(cell):
 
 
 @claim('F10', BOXES, 'Splitting solvers do well for equal masses, and badly once the ratio passes about 1000.',
-       '13 x 13 mass grid at rest, at most 10^5 iterations: converged share at ratio 1 above 90 %, beyond 1000 below 50 %, of PGS-CCP and PGS-NCP.')
+       '13 x 13 mass grid at rest, at most 10^5 iterations: converged share of PGS-CCP and PGS-NCP at ratio 1 above 90 %, beyond 1000 '
+       'below 50 % with the heavy box on the side that is harder for them (F11: which).')
 def f10(kit):
-    near, far = {}, {}
+    near, above, below = {}, {}, {}
     for n in (PGS, PNCP):
         grid = cells(kit, n)
-        apart = lambda c: abs(math.log10(masses(c)[0] / masses(c)[1]))
         good = lambda chosen: sum(c['outcome'] == 'converged' for c in chosen) / len(chosen)
-        near[n], far[n] = good([c for c in grid if apart(c) < 0.5]), good([c for c in grid if apart(c) > 3.5])
-    return f'converged at ratio 1: {listed(near)}; beyond 1000: {listed(far)}', min(near.values()) > 0.9 and max(far.values()) < 0.5
+        heavier = lambda c: math.log10(masses(c)[1] / masses(c)[0])  # by how much the upper box
+        near[n] = good([c for c in grid if abs(heavier(c)) < 0.5])
+        above[n], below[n] = good([c for c in grid if heavier(c) > 3.5]), good([c for c in grid if heavier(c) < -3.5])
+    harder = min(max(above.values()), max(below.values()))
+    text = f'converged at ratio 1: {listed(near)}; beyond 1000 with the heavy box above: {listed(above)}; below: {listed(below)}'
+    return text, min(near.values()) > 0.9 and harder < 0.5
 
 
 @claim('F11', BOXES, 'Splitting suffers when the heavier of very unequal boxes lies below (caption); it does better when the top box is lighter (same caption).',
@@ -436,10 +469,15 @@ def f11(kit):
             f'{"second" if below < above else "first"} holds'), below > above
 
 
-@claim('F12', BOXES, 'ADMM-NCP takes large mass ratios better: it converges within 10^4 iterations in most cells.', 'Share of the grid at rest with i_stop < 10^4.')
+@claim('F12', BOXES, 'ADMM-NCP takes large mass ratios better: it converges within 10^4 iterations in most cells.',
+       'Grid at rest: share of all cells with i_stop < 10^4 above one half, and of those beyond a ratio of 1000 above both splitting solvers\'.')
 def f12(kit):
-    s = {n: sum(c['iterations'] < 1e4 and c['outcome'] == 'converged' for c in cells(kit, n)) / 169 for n in (ADMM, PGS, PNCP)}
-    return f'share: {listed(s)}', s[ADMM] > 0.5 and s[ADMM] > max(s[PGS], s[PNCP])
+    def converged(solver, least):
+        chosen = [c for c in cells(kit, solver) if abs(math.log10(masses(c)[0] / masses(c)[1])) > least]
+        return sum(c['iterations'] < 1e4 and c['outcome'] == 'converged' for c in chosen) / len(chosen)
+    everywhere, apart = ({n: converged(n, least) for n in (ADMM, PGS, PNCP)} for least in (-1.0, 3.5))
+    good = everywhere[ADMM] > 0.5 and apart[ADMM] > max(apart[PGS], apart[PNCP])
+    return f'share of all cells: {listed(everywhere)}; beyond 1000: {listed(apart)}', good
 
 
 @claim('F13', BOXES, 'ADMM-NCP\'s iterations follow the scale of the masses (the spectral radius of D), not their ratio.',
@@ -453,6 +491,16 @@ def f13(kit):
     return f'rank correlation with {listed(r)}', abs(r['ratio']) < min(abs(r['smaller mass']), abs(r['larger mass']))
 
 
+@claim('F14', BOXES, 'After the drop the normal forces of NBGS and the RAISIM variants fluctuate much, those of ADMM-NCP do not.',
+       'Dropped run, from 50 ms after the impact: spread (standard deviation over mean) of the largest contact force.')
+def f14(kit):
+    def spread(run):
+        force = run['series']['max_contact_force'][impact(run) + 50:]
+        return statistics.pstdev(force) / statistics.mean(force)
+    v = of(dropped(kit), spread)
+    return f'spread: {listed(v)}', all(v[n] > 10.0 * v[ADMM] for n in (NBGS, RAISIM, DS, ES))
+
+
 # --- nunchaku -------------------------------------------------------------------------------------
 
 NUN = 'Nunchaku'
@@ -461,14 +509,18 @@ NUN_SET = [ADMM, CCP, *SPLITTING]
 
 def nunchaku(kit, settings=None):
     edits = () if settings is None else ('runs.4.settings=' + settings,)
-    return kit.run('nunchaku', NUN_SET, run='nudged', duration=2, edits=edits, extra=['--max-iter', '1000'])
+    return kit.run('nunchaku', NUN_SET, run='nudged', duration=2, edits=edits)
+
+
+def nunchaku_problems(kit):
+    return kit.problems('nunchaku', ADMM, 25, run='nudged', duration=2)
 
 
 def nunchaku_curated(kit):
-    return kit.solve(kit.problems('nunchaku', ADMM, 25, run='nudged', duration=2), NUN_SET, extra=['--max-iter', '3000'])
+    return kit.solve(nunchaku_problems(kit), NUN_SET)
 
 
-NUN_HOW = 'Nudged drop (all fall the same way), 2 s, at most 1000 iterations: '
+NUN_HOW = 'Nudged drop (all fall the same way), 2 s, 10^4 iterations: '
 
 
 @claim('N1', NUN, 'Dropped upright, it stands for several seconds until rounding lets it fall.', 'Hard run with ADMM-NCP: contacts first exceed 4 (the lower stick\'s corners) after 2 s or more.', quick=True)
@@ -509,10 +561,13 @@ def n6(kit):
     return f'softened over hard: {listed(change)}', max(change.values()) < 1.0
 
 
-@claim('N7', NUN, 'Softening has no discernible effect on r_ncp and r_nat.', NUN_HOW + 'geometric means over the steps change by less than a factor of 10.')
+@claim('N7', NUN, 'Softening has no discernible effect on r_ncp and r_nat.',
+       NUN_HOW + 'geometric means over the steps change by less than a factor of 10, values below the tolerance of 1e-12 counted as 1e-12.')
 def n7(kit):
+    def visible(metric):
+        return lambda run: geometric([max(v, TOLERANCE) for v in run['series'][metric]])
     hard, soft = nunchaku(kit), nunchaku(kit, SOFT)
-    change = {m: change_of(of(soft, average(m)), of(hard, average(m))) for m in ('r_ncp', 'r_nat')}
+    change = {m: change_of(of(soft, visible(m)), of(hard, visible(m))) for m in ('r_ncp', 'r_nat')}
     text = '; '.join(f'{m}: {listed(v)}' for m, v in change.items())
     return f'softened over hard, {text}', all(0.1 < v < 10.0 for c in change.values() for v in c.values())
 
@@ -551,6 +606,24 @@ def n11(kit):
     return f'mean iterations: {listed(i)}; geometric-mean r_nat: {listed(m)}', winner(i, False) == ES and m[ES] > 100.0 * rest
 
 
+@claim('N12', NUN, 'PGS-NCP and ADMM-CCP reach the iteration limit just where violation rises.',
+       NUN_HOW + 'of all solvers these two reach the limit most often, and more than half of those steps are among the 10 % in which violation grows most.')
+def n12(kit):
+    def limit_steps(run):
+        return [i for i, n in enumerate(run['series']['iterations']) if n >= 10000]
+
+    def rising(run):
+        pen = run['series']['r_pen']
+        growth = [b - a for a, b in zip([pen[0], *pen], pen)]
+        most = set(sorted(range(len(pen)), key=growth.__getitem__)[-len(pen) // 10:])
+        at = limit_steps(run)
+        return sum(i in most for i in at) / len(at) if at else 0.0
+    runs = nunchaku(kit)
+    count, share_of = of(runs, lambda r: len(limit_steps(r))), of(runs, rising)
+    good = set(sorted(count, key=count.get)[-2:]) == {PNCP, CCP} and min(share_of[PNCP], share_of[CCP]) > 0.5
+    return f'steps at the limit: {listed(count)}; share of them where violation grows most: {listed(share_of)}', good
+
+
 # --- four-bar -------------------------------------------------------------------------------------
 
 BAR = 'Four-bar'
@@ -558,23 +631,33 @@ BAR_SET = [ADMM, PGS, NBGS, RAISIM, DS, ES]
 
 
 def bar(kit, run='hard'):
-    return kit.run('fourbar_free_report', BAR_SET, run=run, duration=0.25)
+    return kit.run('fourbar_free_report', BAR_SET, run=run, duration=0.8)
+
+
+def bar_whole(kit, solver):
+    return kit.run('fourbar_free', [solver], run='hard')[solver]
 
 
 def bar_problems(kit):
-    return kit.problems('fourbar_free', ADMM, 250, run='hard', extra=['--max-iter', '1000'])
+    return kit.problems('fourbar_free', ADMM, 100, run='hard')
 
 
 def bar_curated(kit):
     return kit.solve(bar_problems(kit), BAR_SET)
 
 
-FLAT = ':fourbar_free/dense-constraints/{}-t0011001'  # the linkage has fallen flat
+FLAT = f':fourbar_free/dense-constraints/{ADMM}-t0011001'  # the linkage has fallen flat
 
 
 def bar_flat(kit, solvers):
-    problems = kit.problems('fourbar_free', 'newton-ncp', 11000, run='stabilized', steps=11001)
-    return kit.solve(problems, solvers, select=FLAT.format('newton-ncp'), extra=['--lambda'])[-1]
+    problems = kit.problems('fourbar_free', ADMM, 11000, run='stabilized', steps=11001)
+    return kit.solve(problems, solvers, select=FLAT, extra=['--lambda'])[-1]
+
+
+def in_contact(run):
+    """Converged share of the steps with contacts."""
+    n, outcome = run['series']['n_c'], run['series']['outcome']
+    return sum(b == 0 for a, b in zip(n, outcome) if a > 0) / max(1, sum(a > 0 for a in n))
 
 
 def bar_landed(kit, solvers, extra=()):
@@ -588,12 +671,12 @@ def reach(result, metric, level):
     return next((row['iteration'] for row in result['trace'] if row[metric] <= level), math.inf)
 
 
-BAR_HOW = 'First 0.25 s (landing at 0.14 s, 10^4 iterations): '
+BAR_HOW = 'First 0.8 s (landing at 0.14 s, 10^4 iterations): '
 
 
-@claim('Q1', BAR, 'Only ADMM-NCP and RAISIM-DS-ES converge in most steps.', BAR_HOW + 'converged share of the steps above one half for these two alone.')
+@claim('Q1', BAR, 'Only ADMM-NCP and RAISIM-DS-ES converge in most steps.', BAR_HOW + 'converged share of the steps with contacts above one half for these two alone.')
 def q1(kit):
-    c = of(bar(kit), converged)
+    c = of(bar(kit), in_contact)
     return f'converged share: {listed(c)}', {n for n in c if c[n] > 0.5} == {ADMM, ES}
 
 
@@ -610,11 +693,11 @@ def q3(kit):
     return f'{listed(v)}', winner(v) == ES
 
 
-@claim('Q4', BAR, 'Flat on the ground, sixteen contacts act at once.', 'Contacts at 11 s of the hard run with ADMM-NCP (1000 iterations), and of the stabilised run.')
+@claim('Q4', BAR, 'Flat on the ground, sixteen contacts act at once.', 'Whole hard run with ADMM-NCP: most contacts at once after the push at 10 s.')
 def q4(kit):
-    hard = kit.solve(bar_problems(kit), [ADMM], select=FLAT.format(ADMM))[-1][ADMM]['contacts']
+    n = bar_whole(kit, ADMM)['series']['n_c'][10000:]
     held = bar_flat(kit, BAR_SET)[ADMM]['contacts']
-    return f'{hard} in the hard run, where open joints lift three of the links by micrometres, {held} when stabilised', hard == 16
+    return f'{max(n):.0f}, in {sum(x == 16 for x in n)} of {len(n)} steps sixteen; {held} at 11 s when stabilised', max(n) == 16
 
 
 @claim('Q5', BAR, 'There ADMM-NCP has practically no internal forces, RAISIM-DS-ES significant ones.',
@@ -624,7 +707,7 @@ def q5(kit):
     return f'tangential share: {listed(t)}', t[ADMM] < 1e-3 and t[ES] > 1e-2
 
 
-@claim('Q6', BAR, 'ADMM-NCP shifts sideways last of all, RAISIM-DS-ES first.', 'Hard run to 4 s, at most 500 iterations for the splitting solvers: first step in which a limit is active.')
+@claim('Q6', BAR, 'ADMM-NCP shifts sideways last of all, RAISIM-DS-ES first.', 'Hard run to 4 s, at most 500 iterations: first step in which a limit is active.')
 def q6(kit):
     runs = kit.run('fourbar_free_report', BAR_SET, run='hard', duration=4, extra=['--max-iter', '500'])
     when = of(runs, lambda r: next((i * 1e-3 for i, n in enumerate(r['series']['n_l']) if n > 0), math.inf))
@@ -682,17 +765,14 @@ def q13(kit):
     return f'iterations over stabilised: {listed(i)}; violation over softened: {listed(v)}', max(*i.values(), *v.values()) < 1.0
 
 
-@claim('Q14', BAR, 'With side links of 1 and 1000 kg no solver converges within 10^4 iterations.', 'Stabilised, first 0.25 s: converged share of the steps with contacts below 5 %.')
+@claim('Q14', BAR, 'With side links of 1 and 1000 kg no solver converges within 10^4 iterations.', BAR_HOW + 'converged share of the steps with contacts, stabilised, below 5 %.')
 def q14(kit):
-    def share_in_contact(run):
-        n, o = run['series']['n_c'], run['series']['outcome']
-        return sum(b == 0 for a, b in zip(n, o) if a > 0) / max(1, sum(a > 0 for a in n))
-    c = of(bar_heavy(kit), share_in_contact)
+    c = of(bar_heavy(kit), in_contact)
     return f'converged share: {listed(c)}', max(c.values()) < 0.05
 
 
 def bar_heavy(kit):
-    return kit.run('fourbar_free_report', BAR_SET, run='mass_ratio_stabilized', duration=0.25)
+    return kit.run('fourbar_free_report', BAR_SET, run='mass_ratio_stabilized', duration=0.8)
 
 
 @claim('Q15', BAR, 'There the splitting solvers violate constraints when the linkage lands, ADMM-NCP hardly.', 'Worst joint violation of each splitting solver above ten times ADMM-NCP\'s.')
@@ -713,20 +793,16 @@ def q16(kit):
     return f'turn of the base [rad]: {listed(angle)}', angle[PNCP] > angle[ADMM] + 0.05
 
 
-@claim('Q17', BAR, 'ADMM-CCP diverges after the push, when all bodies touch the ground.', 'Whole hard run, at most 1000 iterations: diverged, or energy more than 10 J above the start.')
+@claim('Q17', BAR, 'ADMM-CCP diverges after the push, when all bodies touch the ground.', 'Whole hard run: diverged, or energy more than 10 J above the start.')
 def q17(kit):
-    run = bar_ccp(kit)
+    run = bar_whole(kit, CCP)
     energy = run['max']['total_energy'] - run['series']['total_energy'][0]
     wild = run['outcome'] == 'diverged' or energy > 10.0
     return f'{run["outcome"]} after {run["steps"]} steps; energy at most {show(energy)} J above the start', wild
 
 
-def bar_ccp(kit):
-    return kit.run('fourbar_free', [CCP], run='hard', extra=['--max-iter', '1000'])[CCP]
-
-
 @claim('Q18', BAR, 'ADMM-NCP has the fewest iterations on about 60 % of the problems and the best residuals on about 70 %.',
-       '60 problems of the whole hard run: share of best above one half in iterations and in each residual.')
+       '150 problems of the whole hard run: share of best above one half in iterations and in each residual.')
 def q18(kit):
     best = {m: best_shares(bar_curated(kit), m)[ADMM] for m in ('iterations', *ACCURACY)}
     return f'share of best: {listed(best)}', min(best.values()) > 0.5
@@ -738,41 +814,61 @@ def q19(kit):
     return f'share within a factor of 10: {listed(near)}', min(near.values()) >= 0.99
 
 
+@claim('Q20', BAR, 'Stabilisation leaves the convergence of ADMM-NCP and RAISIM-DS-ES as it was while the linkage stands.',
+       BAR_HOW + 'mean iterations of the steps with contacts over the hard run\'s between 0.8 and 1.25.')
+def q20(kit):
+    def mean(run):
+        return statistics.mean(i for n, i in zip(run['series']['n_c'], run['series']['iterations']) if n > 0)
+    change = only(change_of(of(bar(kit, 'stabilized'), mean), of(bar(kit), mean)), [ADMM, ES])
+    return f'stabilised over hard: {listed(change)}', all(0.8 < v < 1.25 for v in change.values())
+
+
 # --- walker ---------------------------------------------------------------------------------------
 
 WALK = 'Walker (surrogate)'
 
 
-def walker(kit, run, solvers=ALL, steps=60, limit=500, edits=()):
-    sets = BODY_SPACE if any(n in SPLITTING for n in solvers) else ()
-    return kit.run('walker', solvers, run=run, steps=steps, sets=sets, edits=edits, extra=['--max-iter', str(limit)])
+def walker(kit, run, solvers=ALL, seconds=2.5, limit=500, edits=()):
+    return kit.run('walker', solvers, run=run, duration=seconds, sets=BODY_SPACE, edits=edits, extra=['--max-iter', str(limit)])
+
+
+def walker_fast(kit, solvers):
+    return kit.run('walker', solvers, run='high_throughput', duration=2.5, sets=BODY_SPACE)
+
+
+def walker_problems(kit):
+    return kit.problems('walker', ADMM, 50, run='stabilized', duration=2.5, extra=['--max-iter', '500'])
 
 
 def walker_curated(kit):
-    problems = kit.problems('walker', ADMM, 20, run='stabilized', steps=401, extra=['--max-iter', '2000'])
-    return kit.solve(problems, ALL, sets=BODY_SPACE, extra=['--max-iter', '1000'])
+    return kit.solve(walker_problems(kit), ALL, sets=BODY_SPACE, extra=['--max-iter', '2000'])
 
 
-WALK_HOW = 'First 0.06 s, at most 500 iterations: '
+def pelvis(run):
+    return body(run)['low'][2]
 
 
-@claim('W1', WALK, 'Floating without gravity, RAISIM-DS-ES violates joints more than ten times as much as the others.', WALK_HOW + 'worst joint violation.')
+WALK_HOW = 'First 2.5 s (two steps), at most 500 iterations: '
+
+
+@claim('W1', WALK, 'Floating without gravity, RAISIM-DS-ES violates joints more than ten times as much as the others.', 'First 1 s, at most 500 iterations: worst joint violation.')
 def w1(kit):
-    v = of(walker(kit, 'floating'), worst('r_pen_joints'))
+    v = of(walker(kit, 'floating', seconds=1), worst('r_pen_joints'))
     return f'{listed(v)}', v[ES] > 10.0 * max(without(v, ES).values())
 
 
-@claim('W2', WALK, 'There ADMM-NCP is the most accurate.', WALK_HOW + 'smallest geometric-mean r_dual.')
+@claim('W2', WALK, 'There ADMM-NCP is the most accurate.', 'Same run: smallest geometric-mean r_dual.')
 def w2(kit):
-    v = of(walker(kit, 'floating'), average('r_dual'))
+    v = of(walker(kit, 'floating', seconds=1), average('r_dual'))
     return f'{listed(v)}', winner(v, False) == ADMM
 
 
-@claim('W3', WALK, 'On the ground without augmentation RAISIM-DS-ES and PGS-NCP tip over within the first steps.',
-       'First 0.5 s of the reference, at most 500 iterations: pelvis more than 0.1 m lower than with ADMM-NCP.')
+@claim('W3', WALK, 'On the ground without augmentation RAISIM-DS-ES and PGS-NCP tip over within the first steps, the others walk on.',
+       WALK_HOW + 'pelvis of these two more than 0.1 m lower than with ADMM-NCP, of the others not.')
 def w3(kit):
-    z = of(walker(kit, 'hard', [ADMM, ES, PNCP], steps=500), lambda r: body(r)['low'][2])
-    return f'lowest pelvis [m]: {listed(z)}; later than 0.5 s is not tested', max(z[ES], z[PNCP]) < z[ADMM] - 0.1
+    z = of(walker(kit, 'hard'), pelvis)
+    fallen = {n for n in z if z[n] < z[ADMM] - 0.1}
+    return f'lowest pelvis [m]: {listed(z)}', fallen == {ES, PNCP}
 
 
 @claim('W4', WALK, 'These two also have the largest joint violation.', WALK_HOW + 'the two largest.')
@@ -787,36 +883,41 @@ def w5(kit):
     return f'{listed(v)}', sum(x < 1e-3 for x in v.values()) >= 5 and max(v[ES], v[PNCP]) < 1e-3
 
 
-@claim('W6', WALK, 'Stabilised, NBGS and RAISIM tip over, and a margin of 1e-5 m keeps all on their feet to the end.', '-')
+@claim('W6', WALK, 'Stabilised, NBGS and RAISIM tip over, and a margin of 1e-5 m keeps them on their feet to the end.',
+       'The whole 23 s, at most 500 iterations: pelvis more than 0.1 m lower than 0.8 m without the margin, and not with it.')
 def w6(kit):
-    return ('the tips come somewhere in 23 s of seven solvers at 10^4 iterations, which takes about a day here; '
-            '`kinloop run walker_margin` and `kinloop run walker_report --run stabilized` run them'), None
+    no_margin = of(walker(kit, 'stabilized', [NBGS, RAISIM], seconds=23), pelvis)
+    with_margin = of(walker(kit, 'stabilized', [NBGS, RAISIM], seconds=23, edits=['settings.margin=1e-5']), pelvis)
+    good = max(no_margin.values()) < 0.7 and min(with_margin.values()) > 0.7
+    return f'lowest pelvis [m]: {listed(no_margin)}; with the margin: {listed(with_margin)}', good
 
 
 @claim('W7', WALK, 'Softened contacts speed up all splitting solvers and leave ADMM-NCP as it was.',
-       'Stabilised with softened contacts over stabilised, first 0.06 s, at most 500 iterations: mean iterations of the splitting solvers below 0.8, ADMM-NCP\'s between 0.8 and 1.25.')
+       'Stabilised with softened contacts over stabilised, first 0.05 s, 10^4 iterations: mean iterations of the splitting solvers below 0.8, ADMM-NCP\'s between 0.8 and 1.25.')
 def w7(kit):
-    change = change_of(of(walker(kit, 'stabilized_soft_contacts'), mean_iterations), of(walker(kit, 'stabilized'), mean_iterations))
+    mean = {run: of(walker(kit, run, seconds=0.05, limit=10000), mean_iterations) for run in ('stabilized', 'stabilized_soft_contacts')}
+    change = change_of(mean['stabilized_soft_contacts'], mean['stabilized'])
     good = all(change[n] < 0.8 for n in SPLITTING) and 0.8 < change[ADMM] < 1.25
-    return f'{listed(change)}', good
+    return f'softened over not: {listed(change)}; not softened: {listed(mean["stabilized"])}', good
 
 
-@claim('W8', WALK, 'High throughput (500 iterations, 1e-4) leaves ADMM-NCP\'s motion as it was.', 'First 0.3 s: pelvis within 1 mm of the stabilised run\'s at 2000 iterations and 1e-12.')
+@claim('W8', WALK, 'High throughput (500 iterations, 1e-4) leaves ADMM-NCP\'s motion as it was.', 'After 2.5 s: pelvis within 10 mm of the stabilised run\'s with 500 iterations to 1e-12.')
 def w8(kit):
-    fast = kit.run('walker', [ADMM], run='high_throughput', steps=300)[ADMM]
-    slow = walker(kit, 'stabilized', [ADMM], steps=300, limit=2000)[ADMM]
+    fast = walker_fast(kit, ALL)[ADMM]
+    slow = walker(kit, 'stabilized', [ADMM])[ADMM]
     d = math.dist(body(fast)['pose'][:3], body(slow)['pose'][:3])
-    return f'{show(d)} m apart; mean iterations {mean_iterations(fast):.0f} against {mean_iterations(slow):.0f}', d < 1e-3
+    return f'{show(d)} m apart; mean iterations {mean_iterations(fast):.0f} against {mean_iterations(slow):.0f}', d < 1e-2
 
 
-@claim('W9', WALK, 'With high throughput RAISIM-DS-ES fails rapidly.', 'First 0.5 s: pelvis 0.1 m lower than ADMM-NCP\'s, or joint violation above 10 mm.')
+@claim('W9', WALK, 'With high throughput RAISIM-DS-ES fails rapidly, the others do not.',
+       'First 2.5 s: pelvis more than 0.1 m lower than ADMM-NCP\'s for RAISIM-DS-ES alone.')
 def w9(kit):
-    runs = kit.run('walker', [ADMM, ES], run='high_throughput', steps=500, sets=BODY_SPACE)
-    z, v = of(runs, lambda r: body(r)['low'][2]), of(runs, worst('r_pen_joints'))
-    return f'lowest pelvis [m]: {listed(z)}; joint violation: {listed(v)}', z[ES] < z[ADMM] - 0.1 or v[ES] > 1e-2
+    runs = walker_fast(kit, ALL)
+    z, v = of(runs, pelvis), of(runs, worst('r_pen_joints'))
+    return f'lowest pelvis [m]: {listed(z)}; joint violation: {listed(v)}', {n for n in z if z[n] < z[ADMM] - 0.1} == {ES}
 
 
-@claim('W10', WALK, 'On the same problems RAISIM-DS-ES has the fewest iterations.', '20 problems of the stabilised run: share of best.')
+@claim('W10', WALK, 'On the same problems RAISIM-DS-ES has the fewest iterations.', '50 problems of the stabilised run\'s first 2.5 s: share of best.')
 def w10(kit):
     best = best_shares(walker_curated(kit), 'iterations')
     return f'share of best: {listed(best)}', winner(best) == ES
@@ -860,9 +961,36 @@ def w15(kit):
 
 @claim('W16', WALK, 'Softening the joints dislocates them almost at once (footnote).', 'All constraints softened, 100 steps with ADMM-NCP: joint violation above 10 mm.', quick=True)
 def w16(kit):
-    run = walker(kit, 'hard', [ADMM], steps=100, edits=['runs.1.settings=' + SOFT])[ADMM]
+    run = walker(kit, 'hard', [ADMM], seconds=0.1, edits=['runs.1.settings=' + SOFT])[ADMM]
     v = run['max']['r_pen_joints'] or math.inf
     return f'{run["outcome"]} after {run["steps"]} steps, joint violation at most {show(v)}', run['outcome'] == 'diverged' or v > 1e-2
+
+
+@claim('W17', WALK, 'Stabilised, RAISIM-DS-ES has by far the largest violation, close to unity (caption).', WALK_HOW + 'largest worst violation, above 0.1.')
+def w17(kit):
+    v = of(walker(kit, 'stabilized'), worst('r_pen'))
+    return f'worst violation: {listed(v)}', winner(v) == ES and v[ES] > 0.1
+
+
+@claim('W18', WALK, 'Stabilised, ADMM-NCP, RAISIM-DS and PGS-CCP move alike.', WALK_HOW + 'pelvis within 10 mm of ADMM-NCP\'s at the end.')
+def w18(kit):
+    poses = of(walker(kit, 'stabilized'), lambda r: body(r)['pose'][:3])
+    d = {n: math.dist(poses[n], poses[ADMM]) for n in poses}
+    return f'distance [m]: {listed(without(d, ADMM))}', max(d[DS], d[PGS]) < 1e-2
+
+
+@claim('W19', WALK, 'Stabilised with softened contacts, all but PGS-NCP and RAISIM-DS-ES keep joint violation minimal.', WALK_HOW + 'the two largest worst joint violations are theirs.')
+def w19(kit):
+    v = of(walker(kit, 'stabilized_soft_contacts'), worst('r_pen_joints'))
+    return f'{listed(v)}', set(sorted(v, key=v.get)[-2:]) == {ES, PNCP}
+
+
+@claim('W20', WALK, 'On a foot\'s many contacts ADMM-NCP\'s forces have least internal share (caption).',
+       '50 problems of the stabilised run\'s first 2.5 s: mean share of the reactions that moves nothing, the smallest.')
+def w20(kit):
+    problems = kit.solve(walker_problems(kit), ALL, sets=BODY_SPACE, extra=['--condition', '--max-iter', '500'])
+    mean = {n: statistics.mean(p[n]['internal_share'] for p in problems) for n in ALL}
+    return f'internal share: {listed(mean)}', winner(mean, False) == ADMM
 
 
 # --- the bronze figure ----------------------------------------------------------------------------
@@ -871,21 +999,24 @@ IRON = 'Bronze figure (surrogate of the suite\'s ironman)'
 
 
 def figure(kit, run):
-    return kit.run('ironman_report', ALL, run=run, steps=120, sets=BODY_SPACE)
+    return kit.run('ironman_report', ALL, run=run, duration=2, sets=BODY_SPACE)
+
+
+def figure_problems(kit):
+    return kit.problems('ironman', ADMM, 40, run='track', duration=2)
 
 
 def figure_curated(kit):
-    problems = kit.problems('ironman', ADMM, 10, run='track', steps=201)
-    return kit.solve(problems, ALL, sets=BODY_SPACE, extra=['--preset', 'high-throughput'])
+    return kit.solve(figure_problems(kit), ALL, sets=BODY_SPACE, extra=['--preset', 'high-throughput'])
 
 
-@claim('I1', IRON, 'Few contacts occur in the rag-doll run.', 'First 0.12 s: at most 20 contacts.')
+@claim('I1', IRON, 'Few contacts occur in the rag-doll run.', 'First 2 s: at most 20 contacts.')
 def i1(kit):
     n = figure(kit, 'ragdoll')[ADMM]['max']['n_c']
     return f'{n:.0f} contacts', n <= 20
 
 
-@claim('I2', IRON, 'RAISIM-DS-ES is the only solver that converges (1000 iterations, 1e-6).', 'Rag-doll, first 0.12 s: converged share above one half for it alone.')
+@claim('I2', IRON, 'RAISIM-DS-ES is the only solver that converges (1000 iterations, 1e-6).', 'Rag-doll, 2 s: converged share above one half for it alone.')
 def i2(kit):
     c = of(figure(kit, 'ragdoll'), converged)
     return f'converged share: {listed(c)}', {n for n in c if c[n] > 0.5} == {ES}
@@ -913,13 +1044,13 @@ def i5(kit):
     return f'violation: {listed(v)}; r_dual: {listed(d)}', max(v.values()) < 1e-2 and sum(x > 0.1 for x in d.values()) >= 4
 
 
-@claim('I6', IRON, 'Tracking, PGS-NCP oscillates, with joint violations up to 1 m.', 'Tracking, first 0.12 s: joint violation above 0.1.')
+@claim('I6', IRON, 'Tracking, PGS-NCP oscillates, with joint violations up to 1 m.', 'Tracking, 2 s: joint violation above 0.1.')
 def i6(kit):
     v = of(figure(kit, 'track'), worst('r_pen_joints'))
     return f'joint violation: {listed(v)}', v[PNCP] > 0.1
 
 
-@claim('I7', IRON, 'On the same problems of the tracking run ADMM-NCP loses to RAISIM-DS-ES in iterations.', '20 problems: share of best.')
+@claim('I7', IRON, 'On the same problems of the tracking run ADMM-NCP loses to RAISIM-DS-ES in iterations.', '50 problems: share of best.')
 def i7(kit):
     best = best_shares(figure_curated(kit), 'iterations')
     return f'share of best: {listed(best)}', best[ES] > best[ADMM]
@@ -929,6 +1060,13 @@ def i7(kit):
 def i8(kit):
     r = {n: statistics.median(v) for n, v in ratios(figure_curated(kit), 'r_nat').items()}
     return f'median ratio: {listed(r)}', 1.0 < r[ADMM] <= 100.0
+
+
+@claim('I9', IRON, 'There ADMM-NCP and PGS-CCP do not converge.', 'Same problems: converged share of both below 5 %.')
+def i9(kit):
+    problems = figure_curated(kit)
+    c = {n: sum(p[n]['outcome'] == 'converged' for p in problems) / len(problems) for n in ALL}
+    return f'converged share: {listed(c)}', max(c[ADMM], c[PGS]) < 0.05
 
 
 # --- discussion -----------------------------------------------------------------------------------
@@ -942,6 +1080,20 @@ def suite(kit):
             'fourbar_free': bar_curated(kit), 'walker': walker_curated(kit), 'ironman': figure_curated(kit)}
 
 
+def suite_problems(kit):
+    return {'boxes_fixed': boxes_problems(kit), 'nunchaku': nunchaku_problems(kit), 'fourbar_free': bar_problems(kit),
+            'walker': walker_problems(kit), 'ironman': figure_problems(kit)}
+
+
+def timed_suite(kit, solvers):
+    """Ten problems of each system, timed side by side."""
+    return {system: kit.timed(problems, solvers, ':30-39') for system, problems in suite_problems(kit).items()}
+
+
+def total(results, solver, metric):
+    return sum(r[metric] for r in results if r['solver'] == solver)
+
+
 def suite_mean(kit, metric, names):
     """Geometric mean over the problems of each system, then over systems; systems that all names have been run on."""
     means = {n: [] for n in names}
@@ -952,36 +1104,52 @@ def suite_mean(kit, metric, names):
     return {n: geometric(v) for n, v in means.items()}
 
 
-def margin(kit, run):
-    return kit.run('contact_margin', [ADMM, PGS, PNCP, DS, ES], run=run)
+def margin(kit, run, value):
+    return walker(kit, run, [ADMM, PGS, PNCP, DS, ES], seconds=1, edits=[f'settings.margin={value}'])
 
 
-@claim('D1', TALK, 'Box-plane contacts are re-assigned from call to call, which disturbs splitting solvers; a pipeline must keep their order.', '-')
+def changes(run):
+    n = run['series']['n_c']
+    return sum(a != b for a, b in zip(n, n[1:]))
+
+
+@claim('D1', TALK, 'Splitting solvers are sensitive to the order of contacts, which the report\'s collision detection changes at random from step to step.',
+       'Box at rest, 20 steps with contacts in random order: largest change of a corner\'s force from step to step, over its weight\'s '
+       'share, above 1 % for all of them; ADMM-NCP\'s does not depend on the order.')
 def d1(kit):
-    return 'kinloop sorts contacts by stable ids; the unsorted order of ODE cannot be had from the command', None
+    def unrest(name):
+        sets = ['order=random'] if name != ADMM else []
+        last = [kit.run('box_on_plane', [name], run='hard', steps=n, sets=sets)[name]['contacts'] for n in range(990, 1000, 2)]
+        share_of = 9.81 / 4.0
+        return max(math.dist(a['force'], b['force']) for x, y in zip(last, last[1:]) for a, b in zip(x, y)) / share_of
+    v = {n: unrest(n) for n in (ADMM, PGS, PNCP, NBGS, RAISIM, DS)}
+    return f'largest change: {listed(v)}; our own contacts keep their order by stable ids', min(without(v, ADMM).values()) > 0.01 > v[ADMM]
 
 
-@claim('D2', TALK, 'Without a margin, tiny normal velocities make co-planar contacts chatter.', 'Box at rest for 1 s without a margin: number of steps in which the count of contacts changes after the first 10, above 10 for most solvers.', quick=True)
+@claim('D2', TALK, 'Without a margin, tiny normal velocities make co-planar contacts chatter.',
+       'Walker, stabilised, first 1 s without a margin, at most 500 iterations: steps in which the count of contacts changes, for most solvers '
+       'more than three times those of ADMM-NCP with the margin of D3, which are the gait\'s.')
 def d2(kit):
-    n = of(margin(kit, 'margin_0'), lambda r: sum(a != b for a, b in zip(r['series']['n_c'][10:], r['series']['n_c'][11:])))
-    return f'changes: {listed(n)}', sum(v > 10 for v in n.values()) > len(n) / 2
+    n, gait = of(margin(kit, 'stabilized', 0), changes), changes(margin(kit, 'stabilized', 1e-6)[ADMM])
+    at_rest = of(kit.run('contact_margin', [ADMM, PGS, PNCP, DS, ES], run='margin_0'), changes)
+    return (f'changes: {listed(n)}; the gait\'s {gait}; of the box at rest for 1 s: {listed(at_rest)}',
+            sum(v > 3 * gait for v in n.values()) > len(n) / 2)
 
 
-@claim('D3', TALK, 'A margin of 1e-6 m ends the chattering.', 'The same with the margin: at most 2 changes after the first 0.5 s.', quick=True)
+@claim('D3', TALK, 'A margin of 1e-6 m ends the chattering.', 'The same with the margin: less than twice ADMM-NCP\'s changes for all.')
 def d3(kit):
-    changes = lambda r: sum(a != b for a, b in zip(r['series']['n_c'][500:], r['series']['n_c'][501:]))
-    without_margin, n = of(margin(kit, 'margin_0'), changes), of(margin(kit, 'margin_1e-6'), changes)
-    text = f'changes: {listed(n)}; without the margin: {listed(without_margin)}'
-    if max(without_margin.values()) == 0:
-        return text + '. There is no chattering here to end', None
-    return text, max(n.values()) <= 2
+    n = of(margin(kit, 'stabilized', 1e-6), changes)
+    return f'changes: {listed(n)}', max(n.values()) < 2 * n[ADMM]
 
 
-@claim('D4', TALK, 'The margin hardly changes the result.', 'Same runs: final pose within 10 um.', quick=True)
+@claim('D4', TALK, 'The margin hardly changes the result.', 'Same runs: pelvis at the end within 1 mm; box at rest for 1 s within 10 um.')
 def d4(kit):
-    a, b = margin(kit, 'margin_0'), margin(kit, 'margin_1e-6')
-    d = {n: math.dist(body(a[n])['pose'][:3], body(b[n])['pose'][:3]) for n in a}
-    return f'distance [m]: {listed(d)}', max(d.values()) < 1e-5
+    def apart(a, b):
+        return {n: math.dist(body(a[n])['pose'][:3], body(b[n])['pose'][:3]) for n in a}
+    solvers = [ADMM, PGS, PNCP, DS, ES]
+    walk = apart(margin(kit, 'stabilized', 0), margin(kit, 'stabilized', 1e-6))
+    rest = apart(*(kit.run('contact_margin', solvers, run=run) for run in ('margin_0', 'margin_1e-6')))
+    return f'pelvis [m]: {listed(walk)}; box [m]: {listed(rest)}', max(walk.values()) < 1e-3 and max(rest.values()) < 1e-5
 
 
 @claim('D5', TALK, 'De Saxce\'s correction makes RAISIM-DS significantly better than RAISIM and NBGS in all residuals.', 'Geometric mean over the systems\' curated problems: below a tenth of theirs in r_dual, r_ncp and r_nat.')
@@ -996,23 +1164,33 @@ def d6(kit):
     return f'r_nat: {listed(v)}', v[PGS] < v[PNCP]
 
 
-@claim('D7', TALK, 'PGS-CCP does almost as well as RAISIM-DS in r_dual and r_nat, at less cost.', 'Same: within a factor of 10 in both; time per iteration below RAISIM-DS\'s.')
+@claim('D7', TALK, 'PGS-CCP does almost as well as RAISIM-DS in r_dual and r_nat, at less cost.',
+       'Same: within a factor of 10 in both; time per iteration below RAISIM-DS\'s (ten problems of each system, one process, median of three).')
 def d7(kit):
     v = {m: suite_mean(kit, m, [PGS, DS]) for m in ('r_dual', 'r_nat')}
-    problems = [p for s in suite(kit).values() for p in s]
-    cost = {n: sum(p[n]['time_s'] for p in problems) / sum(p[n]['iterations'] for p in problems) for n in (PGS, DS)}
+    results = [r for problems in timed_suite(kit, [PGS, DS]).values() for r in problems]
+    cost = {n: total(results, n, 'time_s') / total(results, n, 'iterations') for n in (PGS, DS)}
     text = '; '.join(f'{m}: {listed(x)}' for m, x in v.items())
     return f'{text}; time per iteration [s]: {listed(cost)}', all(x[PGS] < 10.0 * x[DS] for x in v.values()) and cost[PGS] < cost[DS]
 
 
-@claim('D8', TALK, 'Updating joints first, then limits, then contacts is the best order.', '-')
+@claim('D8', TALK, 'Updating joints first, then limits, then contacts is the best order.',
+       'Against the reverse, contacts first; nunchaku\'s and four-bar\'s curated problems: iterations no fewer and geometric-mean r_nat no '
+       'lower (within 5 %) for PGS-CCP, PGS-NCP and RAISIM-DS.')
 def d8(kit):
-    return 'the solvers know this order, its alternating reverse (D9) and a random one (D10), not each permutation of the three sets', None
+    change = {}
+    for system, problems, names in (('nunchaku', nunchaku_problems(kit), [PGS, PNCP, DS]), ('four-bar', bar_problems(kit), [PGS, DS])):
+        back, ahead = (kit.solve(problems, names, sets=[f'order={o}']) for o in ('backward', 'forward'))
+        for n in names:
+            steps = statistics.mean(p[n]['iterations'] for p in back) / statistics.mean(p[n]['iterations'] for p in ahead)
+            residual = geometric([p[n]['r_nat'] for p in back]) / geometric([p[n]['r_nat'] for p in ahead])
+            change[f'{system} {n}'] = (steps, residual)
+    text = ', '.join(f'{k} {show(i)} and {show(r)}' for k, (i, r) in change.items())
+    return f'contacts first over joints first, iterations and r_nat: {text}', min(min(v) for v in change.values()) > 0.95
 
 
 def orders(kit, order):
-    problems = kit.problems('nunchaku', ADMM, 25, run='nudged', duration=2)
-    return kit.solve(problems, [PGS, PNCP, DS], sets=[f'order={order}'], extra=['--max-iter', '3000'])
+    return kit.solve(nunchaku_problems(kit), [PGS, PNCP, DS], sets=[f'order={order}'])
 
 
 def order_change(kit, order):
@@ -1061,21 +1239,24 @@ def d13(kit):
     return f'{r["outcome"]} in {r["iterations"]} iterations, {r["n"]} rows, r_nat_rel {show(r["r_nat_rel"])}', r['outcome'] == 'converged' and r['r_nat_rel'] < 1e-8
 
 
-@claim('D14', TALK, 'ADMM-CCP is unpredictably unstable.', 'Outcome of the nudged nunchaku, the whole hard four-bar, and 60 steps of the walker: at least one diverges.')
+@claim('D14', TALK, 'ADMM-CCP is unpredictably unstable.', 'Outcome of the nudged nunchaku, the whole hard four-bar, 2.5 s of the hard walker, and boxes dragged in a tenth of the time: at least one diverges.')
 def d14(kit):
-    outcome = {'nunchaku': nunchaku(kit)[CCP]['outcome'], 'four-bar': bar_ccp(kit)['outcome'],
-               'walker': walker(kit, 'hard', [CCP])[CCP]['outcome']}
+    outcome = {'nunchaku': nunchaku(kit)[CCP]['outcome'], 'four-bar': bar_whole(kit, CCP)['outcome'],
+               'walker': walker(kit, 'hard', [CCP])[CCP]['outcome'],
+               'boxes': kit.run('boxes_fixed_short', [CCP], run='dragged')[CCP]['outcome']}
     return ', '.join(f'{k} {v}' for k, v in outcome.items()), 'diverged' in outcome.values()
 
 
-@claim('D15', TALK, 'De Saxce\'s correction costs next to nothing.', 'Box run: time per iteration of PGS-CCP below 1.25 times that of PGS-CCP-NDS.')
+@claim('D15', TALK, 'With stabilisation RAISIM-DS-ES gives results nearly indistinguishable from those of solvers that iterate on.',
+       'Stabilised nunchaku (2 s) and walker (2.5 s): bodies\' positions at the end within 10 mm of RAISIM-DS\'s.')
 def d15(kit):
-    runs = box(kit)
-    cost = {n: runs[n]['time_s']['solve'] / runs[n]['iterations']['sum'] for n in (PGS, NDS)}
-    return f'time per iteration [s]: {listed(cost)}', cost[PGS] < 1.25 * cost[NDS]
+    def apart(runs):
+        return max(math.dist(a['pose'][:3], b['pose'][:3]) for a, b in zip(runs[ES]['bodies'], runs[DS]['bodies']))
+    d = {'nunchaku': apart(nunchaku(kit, HELD)), 'walker': apart(walker(kit, 'stabilized'))}
+    return f'distance [m]: {listed(d)}', max(d.values()) < 1e-2
 
 
-@claim('D16', TALK, 'At a high mass ratio softening cannot be used.', 'Boxes dragged with softened constraints, 0.3 s, at most 2000 iterations, ADMM-NCP: violation above 10 mm or more than ten times the hard run\'s.', quick=True)
+@claim('D16', TALK, 'At a high mass ratio softening cannot be used.', 'Boxes dragged with softened constraints in a tenth of the time, 0.3 s, at most 2000 iterations, ADMM-NCP: violation above 10 mm or more than ten times the hard run\'s.', quick=True)
 def d16(kit):
     soft = kit.run('boxes_fixed_short', [ADMM], run='dragged_softened', duration=0.3, extra=['--max-iter', '2000'])[ADMM]
     hard = kit.run('boxes_fixed_short', [ADMM], run='dragged', duration=0.3, extra=['--max-iter', '2000'])[ADMM]
@@ -1083,11 +1264,15 @@ def d16(kit):
     return f'{show(a)} m softened, {show(b)} m hard', a > 1e-2 or a > 10.0 * b
 
 
-@claim('D17', TALK, 'RAISIM-DS-ES has the highest raw throughput.', 'Shortest time on most systems\' curated problems, box on plane apart, where it does not run (this machine, this program; sums).')
+@claim('D17', TALK, 'RAISIM-DS-ES has the highest raw throughput.',
+       'Ten problems of each system, one process, median of three: least time on most systems (this machine, this program).')
 def d17(kit):
-    total = {s: {n: sum(p[n]['time_s'] for p in problems) for n in ALL if n in problems[0]} for s, problems in suite(kit).items() if ES in problems[0]}
-    fastest = {s: winner(t, False) for s, t in total.items()}
-    return ', '.join(f'{s}: `{n}` {show(total[s][n])} s' for s, n in fastest.items()), sum(n == ES for n in fastest.values()) > len(fastest) / 2
+    time = {s: {n: total(r, n, 'time_s') for n in ALL} for s, r in timed_suite(kit, ALL).items()}
+    fastest = {s: winner(t, False) for s, t in time.items()}
+    split = {s: winner(without(t, ADMM), False) for s, t in time.items()}
+    text = ', '.join(f'{s}: `{n}` {show(time[s][n])} s' for s, n in fastest.items())
+    return (f'{text}; fastest of the splitting solvers: ' + ', '.join(f'{s}: `{n}`' for s, n in split.items()),
+            sum(n == ES for n in fastest.values()) > len(fastest) / 2)
 
 
 @claim('D18', TALK, 'PGS-NCP is the least performing solver of the set.', 'Mean over the systems of the geometric-mean r_nat: the largest.')
@@ -1107,3 +1292,9 @@ def d19(kit):
 def d20(kit):
     a, b = average('r_nat')(nunchaku(kit, HELD)[ADMM]), average('r_nat')(nunchaku(kit)[ADMM])
     return f'{show(a)} stabilised, {show(b)} hard', 0.1 < a / b < 10.0
+
+
+# --- why some are not confirmed -------------------------------------------------------------------
+
+CAUSES = {
+}

@@ -281,8 +281,10 @@ def main():
     parser.add_argument('--jobs', type=int, default=1, help='claims measured at a time')
     options = parser.parse_args()
     kit = Kinloop(options.program, pathlib.Path(options.cache), not options.quiet, options.cached, report_claims.AS_PRINTED)
-    chosen = [c for c in report_claims.CLAIMS if (not options.quick or c.quick)
-              and (not options.only or c.id in options.only.split(','))]
+    chosen = [c for c in report_claims.CLAIMS if not options.quick or c.quick]
+    if options.only:
+        ids = options.only.split(',')
+        chosen = sorted((c for c in chosen if c.id in ids), key=lambda c: ids.index(c.id))
     results = []
     with ThreadPoolExecutor(options.jobs) as pool:
         for r in pool.map(lambda claim: test_claim(kit, claim), chosen):
