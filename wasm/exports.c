@@ -19,9 +19,10 @@ enum {
     MAX_DENSE_ROWS = 2000,   // D as a picture
 };
 
-// Columns of the record before the metrics.
-static const char *const RECORD_HEAD[] = {"time"};
+// Columns of the record before and after the metrics.
+static const char *const RECORD_HEAD[] = {"time"}, *const RECORD_TAIL[] = {"category"};
 enum { HEAD_COUNT = (int)(sizeof RECORD_HEAD / sizeof RECORD_HEAD[0]) };
+enum { TAIL_COUNT = (int)(sizeof RECORD_TAIL / sizeof RECORD_TAIL[0]) };
 
 typedef enum Phase { PHASE_IDLE, PHASE_DRIVE, PHASE_OBSERVE } Phase;
 
@@ -33,7 +34,9 @@ typedef struct KlPage {
     KlProblem *loaded;  // a problem of its own, without bodies
     KlSolver *observer;
     Phase phase;
-    int32_t slice;  // iterations per slice, follows the clock
+    int32_t slice;           // iterations per slice, follows the clock
+    bool categories;         // the record tells each problem's category
+    int32_t joint_category;  // of this run's problems without contacts, -1 until there was one
     bool tracing;
     KlTrace trace;        // of the solver that is looked at: the observer if there is one
     KlTrace silent;       // none
@@ -61,7 +64,7 @@ KlPage *kl_page_create(void) {
     if (page == NULL) {
         return NULL;
     }
-    page->record_columns = HEAD_COUNT + kl_metric_count();
+    page->record_columns = HEAD_COUNT + kl_metric_count() + TAIL_COUNT;
     page->record = kl_alloc(sizeof(double) * RECORD_CAPACITY * (size_t)page->record_columns);
     page->trace.rows = kl_alloc(sizeof(KlTraceRow) * TRACE_CAPACITY);
     page->trace_rows = kl_alloc(sizeof(double) * 6 * TRACE_CAPACITY);
@@ -143,6 +146,7 @@ KlStatus kl_page_start(KlPage *page, int32_t run, const char *driver) {
     stop(page);
     KL_TRY(kl_scene_model_for_run(page->scene, run, &page->model));
     KL_TRY(kl_sim_create(page->model, &page->sim));
+    page->joint_category = -1;
     return kl_sim_set_solver(page->sim, driver);
 }
 
@@ -190,6 +194,9 @@ double kl_page_param(const KlPage *page, int32_t observer, const char *param) {
     const KlSolver *solver = chosen(page, observer != 0);
     return solver != NULL ? kl_solver_get(solver, param) : (double)NAN;
 }
+
+// Tells the category of each problem in the record, for profiles by category.
+void kl_page_set_categories(KlPage *page, int32_t on) { page->categories = on != 0; }
 
 // Keeps the convergence trace of each solve; `natural` adds the scale-free residual of each iterate.
 void kl_page_set_trace(KlPage *page, int32_t on, int32_t natural) {
@@ -274,6 +281,25 @@ static void write_residuals(const KlPage *page, double *metrics) {
     overwrite(metrics, table, sizeof table / sizeof table[0]);
 }
 
+// Index in tables.categories; NaN unless asked for. The rank that parts problems of joints alone is costly, so the first
+// of a run decides for those after it.
+static double category_of(KlPage *page) {
+    const KlProblem *problem = kl_sim_problem(page->sim);
+    bool joints_alone = problem->contact_count == 0 && problem->dim > 0;
+    KlCategory category = KL_CATEGORY_UNCONSTRAINED;
+    if (!page->categories) {
+        return (double)NAN;
+    }
+    if (joints_alone && page->joint_category >= 0) {
+        return page->joint_category;
+    }
+    if (kl_problem_category(problem, &category) != KL_OK) {
+        return (double)NAN;
+    }
+    page->joint_category = joints_alone ? (int32_t)category : page->joint_category;
+    return (double)category;
+}
+
 static void write_record(KlPage *page) {
     double *row = page->record + (size_t)page->record_count++ * (size_t)page->record_columns;
     row[0] = kl_sim_time(page->sim);
@@ -284,6 +310,7 @@ static void write_record(KlPage *page) {
     if (page->observer != NULL) {
         write_residuals(page, metrics);
     }
+    metrics[kl_metric_count()] = category_of(page);
 }
 
 static KlStatus begin_step(KlPage *page) {
@@ -531,7 +558,8 @@ static const char *category_name(int32_t i) { return kl_category_name((KlCategor
 static const char *outcome_name(int32_t i) { return kl_outcome_name((KlOutcome)i); }
 
 static const char *record_name(int32_t i) {
-    return i < HEAD_COUNT ? RECORD_HEAD[i] : kl_metric_kind(i - HEAD_COUNT)->id;
+    int32_t metric = i - HEAD_COUNT, tail = metric - kl_metric_count();
+    return metric < 0 ? RECORD_HEAD[i] : tail >= 0 ? RECORD_TAIL[tail] : kl_metric_kind(metric)->id;
 }
 
 // Everything that does not depend on a scene.

@@ -406,7 +406,7 @@ class Results(Command):
     def test_profile_counts_what_can_be_counted_by_hand(self):
         def row(index, solver, outcome, iterations):
             return {"file": "x", "index": index, "name": f"s/c/{index}", "solver": solver, "outcome": outcome,
-                    "iterations": iterations}
+                    "iterations": iterations, "time_s": {"a": 1.0, "b": 2.0}[solver]}
         rows = [row(0, "a", "converged", 10), row(0, "b", "converged", 40), row(1, "a", "max-iterations", 1),
                 row(1, "b", "converged", 5)]
         write(self.path("r.json"), json.dumps({"results": rows}))
@@ -415,6 +415,9 @@ class Results(Command):
         self.assertEqual(profile["problems"], 2)
         self.assertEqual((rho["a"]["rho_1"], rho["a"]["rho_max"]), (0.5, 0.5))
         self.assertEqual((rho["b"]["rho_1"], rho["b"]["rho_max"]), (0.5, 1.0))
+        profile = self.json("profile", self.path("r.json"), "-m", "t_iter", "--tau-max", 100, "--json")[0]
+        best = {curve["solver"]: curve["rho_1"] for curve in profile["solvers"]}
+        self.assertEqual(best, {"a": 0.0, "b": 1.0})  # 1/10 against 2/40 s; then b alone converged
         self.ok("profile", self.path("r.json"), "--by", "category", "-o", self.path("p"))
         self.assertIn("<svg", read(self.path("p-c-iterations.svg")))
         write(self.path("bad.json"), json.dumps({"nothing": 1}))
@@ -433,13 +436,16 @@ class Results(Command):
 
     def test_report_is_one_page_with_nothing_from_outside(self):
         results, page = self.path("r.json"), self.path("r.html")
-        write(results, self.ok("solve", PROBLEMS, "-s", "newton-ncp,pgs-ncp", "--trace", "--json").stdout)
+        sample = os.path.join(SOURCE, "tests", "data", "dataset", "sample.h5")
+        write(results, self.ok("solve", sample, "-s", "newton-ncp,pgs-ncp", "--max-iter", 100, "--trace", "--json").stdout)
         record = self.path("run.h5")
         self.ok("run", "box_on_plane", "--steps", 20, "-s", "newton-ncp,pgs-ncp", "-o", record)
         self.ok("report", results, record, "-o", page)
         text = read(page)
         self.assertGreater(text.count("<svg"), 3)
         self.assertNotRegex(text, r"(?:src|href)=.https?:")
+        for group in ("walker", "ironman", "dense-constraints", "single-contact"):
+            self.assertIn(f"<summary>{group}</summary>", text)
 
 
 class Checks(Command):

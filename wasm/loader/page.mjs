@@ -193,6 +193,11 @@ export class Page extends Memory {
         this.module._kl_page_set_trace(this.handle, on ? 1 : 0, natural ? 1 : 0);
     }
 
+    /** The record tells each problem's category, an index in `tables().categories`. @param {boolean} on */
+    setCategories(on) {
+        this.module._kl_page_set_categories(this.handle, on ? 1 : 0);
+    }
+
     // --- stepping ---------------------------------------------------------------------------------
 
     /**

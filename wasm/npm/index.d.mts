@@ -15,8 +15,8 @@ export type {
 export interface Tables extends Omit<AnyTables, 'solvers' | 'metrics' | 'record'> {
     solvers: (SolverInfo & { id: SolverId })[];
     metrics: (MetricInfo & { id: MetricId })[];
-    /** Columns of a step's row: 'time', then the metrics. */
-    record: ('time' | MetricId)[];
+    /** Columns of a step's row: 'time', the metrics, 'category' (an index in `categories`; NaN unless set so). */
+    record: ('time' | MetricId | 'category')[];
 }
 
 export interface FieldView<Id extends FieldId = FieldId> {

@@ -17,6 +17,8 @@ import {
     poolSize,
     runHeatmap,
     runSuite,
+    suiteGroup,
+    suiteGroups,
     suiteMeasure,
     suiteProfile,
     suiteProfileOf,
@@ -33,6 +35,11 @@ const stepsPerRun = signal(300);
 const part = signal<'suite' | 'heatmap'>('suite');
 const heat = signal({ x: '', y: '', solver: '', measure: 'iterations', at: 0.001 });
 
+async function drawProfile(): Promise<void> {
+    await suiteProfileOf(suiteRows.value.map((r) => ({ id: r.solver, preset: '', params: {} })));
+    tick.value++;
+}
+
 const suitePlot: PlotDefinition = {
     id: 'suite-profile',
     title: 'Performance profile of the suite',
@@ -46,15 +53,16 @@ const suitePlot: PlotDefinition = {
     choices: () => [
         { id: 'iterations', title: 'iterations' },
         { id: 't_solve', title: 'time (indicative)' },
-        { id: 'r_nat_rel', title: 'r_nat_rel reached' },
+        { id: 't_iter', title: 'time per iteration (indicative)' },
+        ...(tables.value?.metrics ?? [])
+            .filter((m) => m.id.startsWith('r_') && !m.id.startsWith('r_pen'))
+            .map((m) => ({ id: m.id, title: m.title })),
     ],
     data: (choice) => {
         if (choice && choice !== suiteMeasure.peek()) {
             queueMicrotask(() => {
                 suiteMeasure.value = choice;
-                void suiteProfileOf(
-                    suiteRows.value.map((r) => ({ id: r.solver, preset: '', params: {} })),
-                ).then(() => tick.value++);
+                void drawProfile();
             });
         }
         const now = suiteProfile.value;
@@ -136,6 +144,7 @@ export class KlBench extends KlDialog {
                 ${total > 0 ? html`<progress max=${total} .value=${done} aria-label="Progress"></progress> <span role="status">${done} of ${total} ${running ? label : ''}</span>` : null}
             </p>
             ${suiteRows.value.length > 0 ? this.table() : null}
+            ${suiteGroups.value.length > 0 ? this.groups() : null}
             ${suiteRows.value.length > 0 ? html`<kl-plot .definition=${suitePlot}></kl-plot>` : null}
         `;
     }
@@ -157,6 +166,30 @@ export class KlBench extends KlDialog {
         const solvers = [...chosenSolvers.value].map((id) => withPreset({ id, preset: '', params: {} }));
         await runSuite(cases, solvers, solvers[0]);
         tick.value++;
+    }
+
+    /** Which problems the profile is over: all, one system's, one category's. */
+    private groups() {
+        const [all, ...rest] = suiteGroups.value;
+        const option = ({ id, title }: { id: string; title: string }) =>
+            html`<option value=${id} ?selected=${id === suiteGroup.value}>${title}</option>`;
+        const of = (kind: string) => rest.filter((g) => g.id.startsWith(kind)).map(option);
+        return html`<p>
+            <label class="field"
+                >profile over
+                <select data-bench="group" @change=${(e: Event) => this.group((e.target as HTMLSelectElement).value)}>
+                    ${option(all)}
+                    <optgroup label="one system">${of('system:')}</optgroup>
+                    <optgroup label="one category">${of('category:')}</optgroup>
+                </select></label
+            >
+            <span class="quiet">Of problems without contacts, the first of each run decides for the rest.</span>
+        </p>`;
+    }
+
+    private group(id: string): void {
+        suiteGroup.value = id;
+        void drawProfile();
     }
 
     private table() {

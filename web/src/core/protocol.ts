@@ -33,6 +33,7 @@ export interface Job {
     driver: SolverChoice;
     observer: SolverChoice | null; // curated: solves what the driver meets
     memory: number; // bytes for checkpoints
+    categories?: boolean; // the record tells each problem's category
 }
 
 export interface Loaded {

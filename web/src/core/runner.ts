@@ -168,6 +168,7 @@ export class Runner {
 
     load(job: Job): Loaded {
         for (const page of [this.page, this.second]) this.prepare(page, job);
+        this.page.setCategories(job.categories ?? false);
         this.job = job;
         this.generation++;
         this.checkpoints = [{ step: 0, state: this.page.save() }];

@@ -37,6 +37,7 @@ async function runCase(
         driver: watches ? driver : solver,
         observer: watches ? solver : null,
         memory: 1 << 16,
+        categories: !watches, // the driver's problems are everyone's
     };
     return client.run(job, item.steps);
 }
@@ -128,9 +129,13 @@ export const suiteProgress = signal({ done: 0, total: 0, running: false, label: 
 export const suiteRows = signal<SuiteRow[]>([]);
 export const suiteProfile = signal<{ solvers: string[]; problems: number; result: Profile } | null>(null);
 export const suiteMeasure = signal('iterations');
+/** What the profile is over: 'all', 'system:' and a case, 'category:' and a category. */
+export const suiteGroup = signal('all');
+export const suiteGroups = signal<{ id: string; title: string }[]>([]);
 
 type Results = Map<string, (Outcome | null)[]>; // solver -> by case
 let results: Results = new Map();
+let labels: string[] = []; // of the cases
 let suiteStop = new AbortController();
 
 export function cancelSuite(): void {
@@ -143,6 +148,9 @@ export async function runSuite(cases: Case[], solvers: SolverChoice[], driver: S
     results = new Map(solvers.map((s) => [s.id, cases.map(() => null)]));
     suiteRows.value = [];
     suiteProfile.value = null;
+    suiteGroup.value = 'all';
+    suiteGroups.value = [];
+    labels = cases.map((c) => c.label);
     suiteProgress.value = { done: 0, total: cases.length * solvers.length, running: true, label: '' };
     const tasks = cases.flatMap((item, c) =>
         solvers.map((solver) => async (worker: PoolWorker) => {
@@ -207,16 +215,31 @@ async function summarise(solvers: SolverChoice[], cases: Case[]): Promise<void> 
     await suiteProfileOf(solvers);
 }
 
+/** Category of problem `step` of a case, as the driver's run has told. */
+function categoryOf(outcomes: Outcome[], step: number): string {
+    for (const o of outcomes) {
+        const index = o.columns.get('category')?.[step] ?? Number.NaN;
+        if (!Number.isNaN(index)) return tables.value!.categories[index];
+    }
+    return '';
+}
+
 /** The profile takes the cases that all solvers have finished. */
 export async function suiteProfileOf(solvers: SolverChoice[]): Promise<void> {
     const measure = suiteMeasure.value;
     const values: number[] = [];
+    const systems = new Set<string>();
+    const categories = new Set<string>();
     const count = results.get(solvers[0].id)?.length ?? 0;
     for (let c = 0; c < count; c++) {
         const outcomes = solvers.map((s) => results.get(s.id)![c]);
         if (outcomes.some((o) => o === null)) continue;
+        systems.add(labels[c]);
         const steps = outcomes.map((o) => problemsOf(o!)).reduce((a, b) => (b.length > a.length ? b : a), []);
         for (const i of steps) {
+            const category = categoryOf(outcomes as Outcome[], i);
+            if (category) categories.add(category);
+            if (!['all', `system:${labels[c]}`, `category:${category}`].includes(suiteGroup.value)) continue;
             for (const o of outcomes) {
                 const value = o!.columns.get(measure)?.[i];
                 const failed =
@@ -225,6 +248,11 @@ export async function suiteProfileOf(solvers: SolverChoice[]): Promise<void> {
             }
         }
     }
+    suiteGroups.value = [
+        { id: 'all', title: 'all problems' },
+        ...[...systems].map((s) => ({ id: `system:${s}`, title: s })),
+        ...[...categories].sort().map((c) => ({ id: `category:${c}`, title: c })),
+    ];
     const problems = values.length / solvers.length;
     if (problems < 1 || solvers.length < 1) return;
     const result = await toolClient().request('profile', {

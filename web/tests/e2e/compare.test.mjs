@@ -230,17 +230,25 @@ test('the benchmark fills table and profile, and can be cancelled', async () => 
         if (await box.isChecked()) await box.uncheck();
     }
     await page.locator('[data-bench="scene-box_on_plane"]').check();
+    await page.locator('[data-bench="scene-nunchaku"]').check();
     await page.getByRole('spinbutton', { name: 'steps per run' }).fill('60');
     await page.getByRole('spinbutton', { name: 'steps per run' }).press('Tab');
     await page.locator('.bench-run').click();
-    await page.getByRole('status').filter({ hasText: '2 of 2' }).waitFor({ timeout: 60_000 });
+    await page.getByRole('status').filter({ hasText: '4 of 4' }).waitFor({ timeout: 60_000 });
     const rows = await page.locator('.bench-table tbody tr').allTextContents();
     assert.equal(rows.length, 2);
     assert.ok(
         rows.every((r) => /100 %/.test(r)),
         rows.join('\n'),
     );
-    await page.waitForTimeout(1000);
+    // 60 steps of the box at rest, 60 of the falling nunchaku.
+    const group = page.locator('[data-bench="group"]');
+    const note = page.locator('kl-bench kl-plot');
+    await note.filter({ hasText: '120 problems' }).waitFor({ timeout: 10_000 });
+    const categories = await group.locator('optgroup').nth(1).locator('option').allTextContents();
+    assert.deepEqual(categories, ['dense-contacts', 'independent-joints']);
+    await group.selectOption('category:independent-joints');
+    await note.filter({ hasText: '60 problems' }).waitFor({ timeout: 10_000 });
     await page.screenshot({ path: resolve(shots, 'benchmark.png') });
     await page.getByRole('spinbutton', { name: 'steps per run' }).fill('20000');
     await page.getByRole('spinbutton', { name: 'steps per run' }).press('Tab');
