@@ -174,6 +174,15 @@ int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const 
     return factor_all(&(Source){a, (size_t)n, (size_t)stride, shift, 1}, factor);
 }
 
+double kl_llt_least_pivot(const double *factor, int32_t n) {
+    double largest = 0.0;
+    for (size_t i = 0; i < (size_t)n; i++) {
+        double inverse = factor[panel_start(i / 4) + 16 * (i / 4) + 5 * (i % 4)];
+        largest = inverse > largest ? inverse : largest;
+    }
+    return 1.0 / (largest * largest);
+}
+
 static void clear_padding(int32_t n, double *x) {
     for (int32_t i = n; i < kl_llt_padded(n); i++) {
         x[i] = 0.0;

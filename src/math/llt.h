@@ -24,6 +24,9 @@ int32_t kl_llt_factor(const double *a, int32_t n, int32_t stride, double shift, 
 // The same with a shift per row (n).
 int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const double *shift, double *factor);
 
+// The smallest pivot, a bound from above on the smallest eigenvalue of A + shift.
+double kl_llt_least_pivot(const double *factor, int32_t n);
+
 // x = (L L^T)^-1 x, and its two halves x = L^-1 x and x = L^-T x, in place. `x` needs room for n
 // rounded up to a multiple of four; the entries past n come back as 0.
 void kl_llt_solve(const double *factor, int32_t n, double *x);

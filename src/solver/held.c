@@ -4,12 +4,28 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "math/llt.h"
 #include "solver/least_norm.h"
 #include "solver/semismooth.h"
 
-enum { ROUNDS = 6 };
+enum { ROUNDS = 6, DENSE_ROWS = 40 };  // measured: docs/performance.md
 static const double ROUNDING = 1e-13;  // of |v_f|: the least that a solution leaves
 static const double SLOW = 0.1;        // a round that leaves more than this will not get there
+
+static bool lay_out_dense(KlHeld *h, int32_t dim, int32_t blocks) {
+    size_t padded = (size_t)kl_llt_padded(dim), factor = kl_llt_size(dim);
+    if (!KL_ROOM(h->dense_memory, padded * padded + factor + 2 * padded) ||
+        !KL_ROOM(h->ints, (size_t)dim + (size_t)blocks)) {
+        return false;
+    }
+    h->values = h->dense_memory.at;
+    h->factor = h->values + padded * padded;
+    h->reduced = h->factor + factor;
+    h->diagonal = h->reduced + padded;
+    h->row = h->ints.at;
+    h->place = h->row + dim;
+    return true;
+}
 
 static KlStatus lay_out(KlHeld *h, size_t dim) {
     if (h->lu == NULL) {
@@ -27,7 +43,11 @@ static KlStatus lay_out(KlHeld *h, size_t dim) {
 
 KlStatus kl_held_reserve(KlHeld *h, const KlCapacity *capacity) {
     size_t blocks = (size_t)capacity->block_count;
+    int32_t rows = capacity->dim < DENSE_ROWS ? capacity->dim : DENSE_ROWS;
     KL_TRY(lay_out(h, (size_t)capacity->dim));
+    if (!lay_out_dense(h, rows, rows)) {
+        return KL_ERR_MEMORY;
+    }
     return capacity->dim <= KL_SCALED_DENSE
                ? kl_block_lu_reserve(h->lu, capacity->dim, capacity->block_count, blocks * blocks)
                : KL_OK;
@@ -35,12 +55,18 @@ KlStatus kl_held_reserve(KlHeld *h, const KlCapacity *capacity) {
 
 KlStatus kl_held_begin(KlHeld *h, const KlScaled *s) {
     KL_TRY(lay_out(h, (size_t)s->dim));
+    h->dense = s->dim <= DENSE_ROWS;
+    if (h->dense) {
+        return lay_out_dense(h, s->dim, s->problem->block_count) ? KL_OK : KL_ERR_MEMORY;
+    }
     return s->bodies ? KL_OK : kl_block_lu_analyze(h->lu, &s->delassus, true, false);
 }
 
 void kl_held_release(KlHeld *h) {
     kl_block_lu_destroy(h->lu);
     kl_free(h->memory.at);
+    kl_free(h->dense_memory.at);
+    kl_free(h->ints.at);
     *h = (KlHeld){0};
 }
 
@@ -74,6 +100,103 @@ static void form_held(const KlHeld *h, KlScaled *s, const uint8_t *state) {
     }
 }
 
+static int32_t held_rows(const KlScaled *s, const uint8_t *state) {
+    const int32_t *start = s->problem->block_start;
+    int32_t count = 0;
+    for (int32_t b = 0; b < s->problem->block_count; b++) {
+        count += is_held(s, state, b) ? start[b + 1] - start[b] : 0;
+    }
+    return count;
+}
+
+static void list_held_rows(KlHeld *h, const KlScaled *s, const uint8_t *state) {
+    const int32_t *start = s->problem->block_start;
+    h->held = 0;
+    for (int32_t b = 0; b < s->problem->block_count; b++) {
+        bool held = is_held(s, state, b);
+        h->place[b] = held ? h->held : -1;
+        for (int32_t row = start[b]; row < start[b + 1] && held; row++) {
+            h->row[h->held++] = row;
+        }
+    }
+}
+
+static void transpose_block(const double *from, int32_t rows, int32_t columns, size_t stride, double *to) {
+    for (int32_t j = 0; j < columns; j++, to += stride) {
+        for (int32_t i = 0; i < rows; i++) {
+            to[i] = from[i * columns + j];
+        }
+    }
+}
+
+// The lower triangle of D in held rows, from the blocks above its diagonal, and the shifts.
+static void form_dense(KlHeld *h, const KlScaled *s) {
+    const KlBlockMatrix *m = &s->delassus;
+    const int32_t *start = m->block_start;
+    size_t stride = (size_t)kl_llt_padded(h->held);
+    memset(h->values, 0, (size_t)h->held * stride * sizeof *h->values);
+    for (int32_t b = 0; b < m->block_count; b++) {
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            int32_t c = m->column[e];
+            if (c >= b && h->place[b] >= 0 && h->place[c] >= 0) {
+                transpose_block(m->values + m->offset[e], start[b + 1] - start[b], start[c + 1] - start[c], stride,
+                                h->values + (size_t)h->place[c] * stride + h->place[b]);
+            }
+        }
+    }
+    for (int32_t i = 0; i < h->held; i++) {
+        h->diagonal[i] = h->shift[h->row[i]];
+    }
+}
+
+static bool factor(KlHeld *h, KlScaled *s, const uint8_t *state) {
+    s->factorizations++;
+    if (h->dense) {
+        form_dense(h, s);
+        return kl_llt_factor_shifted(h->values, h->held, kl_llt_padded(h->held), h->diagonal, h->factor) < 0;
+    }
+    kl_scaled_mirror(s);
+    form_held(h, s, state);
+    return kl_block_lu_factor(h->lu, &s->system);
+}
+
+static bool is_regular(const KlHeld *h) {
+    if (h->dense) {
+        return kl_llt_least_pivot(h->factor, h->held) >= KL_REGULAR_PIVOT;
+    }
+    return kl_block_lu_least_pivot(h->lu) >= KL_REGULAR_PIVOT;
+}
+
+static void solve_dense(KlHeld *h, const KlScaled *s, double *x) {
+    for (int32_t i = 0; i < h->held; i++) {
+        h->reduced[i] = x[h->row[i]];
+    }
+    kl_llt_solve(h->factor, h->held, h->reduced);
+    memset(x, 0, (size_t)s->dim * sizeof *x);
+    for (int32_t i = 0; i < h->held; i++) {
+        x[h->row[i]] = h->reduced[i];
+    }
+}
+
+// With hardly a shift where that is regular: one solution then is exact. More rows than the bodies
+// have freedoms cannot be.
+static bool factor_best(KlHeld *h, KlScaled *s, const uint8_t *state) {
+    int32_t bodies = s->problem->body_count;
+    kl_least_norm_shifts(s, h->shift);
+    if (bodies == 0 || held_rows(s, state) <= 6 * bodies) {
+        double least = s->least_shift;
+        for (int32_t i = 0; i < s->dim; i++) {
+            h->step[i] = h->shift[i];
+            h->shift[i] = least;
+        }
+        if (factor(h, s, state) && is_regular(h)) {
+            return true;
+        }
+        memcpy(h->shift, h->step, (size_t)s->dim * sizeof *h->shift);
+    }
+    return factor(h, s, state);
+}
+
 // step = -v in held rows, 0 in open ones; returns the largest of it.
 static double pull(KlHeld *h, const KlScaled *s, const uint8_t *state) {
     const int32_t *start = s->problem->block_start;
@@ -90,10 +213,10 @@ static double pull(KlHeld *h, const KlScaled *s, const uint8_t *state) {
 
 bool kl_held_solve(KlHeld *h, KlScaled *s, const uint8_t *state, double tolerance) {
     size_t bytes = (size_t)s->dim * sizeof *h->x;
-    kl_least_norm_shifts(s, h->shift);
-    form_held(h, s, state);
-    s->factorizations++;
-    if (!kl_block_lu_factor(h->lu, &s->system)) {
+    if (h->dense) {
+        list_held_rows(h, s, state);
+    }
+    if (!factor_best(h, s, state)) {
         return false;
     }
     memset(h->x, 0, bytes);
@@ -101,7 +224,11 @@ bool kl_held_solve(KlHeld *h, KlScaled *s, const uint8_t *state, double toleranc
     double first = pull(h, s, state), left = first;
     double goal = (tolerance > ROUNDING ? tolerance : ROUNDING) * first;
     for (int32_t round = 0; round < ROUNDS && left > goal; round++) {
-        kl_block_lu_solve(h->lu, h->step);
+        if (h->dense) {
+            solve_dense(h, s, h->step);
+        } else {
+            kl_block_lu_solve(h->lu, h->step);
+        }
         for (int32_t i = 0; i < s->dim; i++) {
             h->x[i] += h->step[i];
         }

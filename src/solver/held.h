@@ -13,7 +13,17 @@ typedef struct KlHeld {
     double *x, *velocity;  // (dim) what kl_held_solve found, and D x + v_f
     double *shift, *step;  // (dim) eps W; scratch
     KlBlockLu *lu;         // its own: symmetric, so laid out for Cholesky
-    KL_BUFFER(double) memory;
+    // Few rows: held rows alone, dense (math/llt.h).
+    bool dense;
+    int32_t held;      // rows
+    int32_t *row;      // (held) in the problem
+    int32_t *place;    // (block_count) first held row of each block, -1 when open
+    double *values;    // (held x padded) lower triangle
+    double *factor;    // (kl_llt_size)
+    double *reduced;   // (padded) right-hand side
+    double *diagonal;  // (padded) shifts
+    KL_BUFFER(double) memory, dense_memory;
+    KL_BUFFER(int32_t) ints;
 } KlHeld;
 
 // Room for problems up to a capacity (the factor: up to KL_SCALED_DENSE rows), or for the problem

@@ -59,7 +59,6 @@ static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all 
 static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
 static const double FIRST_PROXIMAL = 1e-2, LATER_PROXIMAL = 1.0;
 static const double HELD_SHARE = 0.1;    // of the tolerance, left in held rows
-static const double REGULAR = 1e-4;      // pivots of a system whose solution is unique; D has a unit diagonal
 static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum {
     HELD_TRIES = 3,
@@ -319,7 +318,7 @@ static bool newton_step(Newton *n) {
     KlScaled *s = &n->scaled;
     kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
     if (kl_scaled_factor(s)) {
-        kl_scaled_solve(s, n->right, 1, n->step);
+        kl_scaled_solve(s, n->right, kl_scaled_is_regular(s) ? 0 : 1, n->step);
         static const double lengths[] = {1.0, 0.5, 0.25, 0.1};
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             double before = n->merit;
@@ -507,7 +506,7 @@ static void report(KlRun *run, Newton *n) {
 // Whether lambda is the only reaction on its faces of K: the system of the last Newton step, which
 // has their states, is regular. (A null vector of D on the faces would be one of the system.)
 static bool is_unique(Newton *n) {
-    return n->phase == PHASE_NEWTON && !n->scaled.bodies && kl_block_lu_least_pivot(n->scaled.lu) >= REGULAR &&
+    return n->phase == PHASE_NEWTON && kl_scaled_is_regular(&n->scaled) &&
            kl_semismooth_states(&n->scaled, n->best, n->best_velocity, n->state) == 0;
 }
 

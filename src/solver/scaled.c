@@ -269,9 +269,14 @@ static bool scale_rows(KlScaled *s) {
 }
 
 // Two lanes, as the widest common SIMD has.
-static double dot6(const double a[6], const double b[6]) {
-    double even = (a[0] * b[0] + a[2] * b[2]) + a[4] * b[4], odd = (a[1] * b[1] + a[3] * b[3]) + a[5] * b[5];
-    return even + odd;
+typedef double Pair __attribute__((vector_size(16), aligned(8)));
+
+static inline Pair load(const double *x) { return *(const Pair *)x; }
+static inline void store(double *x, Pair v) { *(Pair *)x = v; }
+
+static inline double dot6(const double a[6], const double b[6]) {
+    Pair sum = (load(a) * load(b) + load(a + 2) * load(b + 2)) + load(a + 4) * load(b + 4);
+    return sum[0] + sum[1];
 }
 
 // Entry e, block (b, c): the share of one body, which is side `left` of b and side `right` of c.
@@ -292,13 +297,25 @@ static void mirror_block(const KlBlockMatrix *m, int32_t b, int32_t e) {
     const double *from = m->values + m->offset[e];
     double *to = m->values + m->offset[m->transpose[e]];
     for (int32_t i = 0; i < rows; i++) {
-        for (int32_t j = b == c ? i + 1 : 0; j < columns; j++) {
+        for (int32_t j = 0; j < columns; j++) {
             to[j * rows + i] = from[i * columns + j];
         }
     }
 }
 
-// Blocks on and above the diagonal, then their mirror images: D is symmetric to the last bit.
+void kl_scaled_mirror(KlScaled *s) {
+    const KlBlockMatrix *m = &s->delassus;
+    for (int32_t b = 0; b < m->block_count && !s->mirrored; b++) {
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            if (m->column[e] > b) {
+                mirror_block(m, b, e);
+            }
+        }
+    }
+    s->mirrored = true;
+}
+
+// Blocks on and above the diagonal alone; kl_scaled_mirror gives the rest when somebody needs it.
 static void fill_from_bodies(KlScaled *s) {
     const int32_t *bodies = s->problem->block_body;
     const KlBlockMatrix *m = &s->delassus;
@@ -310,9 +327,6 @@ static void fill_from_bodies(KlScaled *s) {
                 if (body >= 0 && bodies[2 * c + side % 2] == body) {
                     add_body_share(s, b, c, side / 2, side % 2, m->values + m->offset[e]);
                 }
-            }
-            if (c >= b) {
-                mirror_block(m, b, e);
             }
         }
     }
@@ -491,9 +505,11 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     if (has_bodies) {
         fill_from_bodies(s);
         s->symmetric = true;
+        s->mirrored = false;
     } else {
         fill_from_entries(s, s->work.at);
         s->symmetric = is_symmetric(s);
+        s->mirrored = true;
     }
     add_softening(s);
     return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric, where == KL_FACTOR_DENSE);
@@ -552,15 +568,18 @@ static void push_bodies(KlScaled *s, const double *x) {
             if (body < 0) {
                 continue;
             }
-            double du[6];
-            memcpy(du, s->twists.at + 6 * (size_t)body, sizeof du);
+            double *du = s->twists.at + 6 * (size_t)body;
+            Pair sum[3] = {load(du), load(du + 2), load(du + 4)};
             for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
                 const double *divided = s->rows.at + 24 * (size_t)row + 12 + 6 * side;
-                for (int32_t k = 0; k < 6; k++) {
-                    du[k] += divided[k] * x[row];
+                Pair factor = {x[row], x[row]};
+                for (int32_t k = 0; k < 3; k++) {
+                    sum[k] += load(divided + 2 * k) * factor;
                 }
             }
-            memcpy(s->twists.at + 6 * (size_t)body, du, sizeof du);
+            for (int32_t k = 0; k < 3; k++) {
+                store(du + 2 * k, sum[k]);
+            }
         }
     }
 }
@@ -722,6 +741,7 @@ bool kl_scaled_factor(KlScaled *s) {
     if (s->bodies) {
         return kl_body_system_factor(&s->body_system, s);
     }
+    kl_scaled_mirror(s);
     form_system(s);
     return kl_block_lu_factor(s->lu, &s->system);
 }
@@ -790,12 +810,17 @@ void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *
     }
 }
 
+bool kl_scaled_is_regular(const KlScaled *s) {
+    return !s->bodies && kl_block_lu_least_pivot(s->lu) >= KL_REGULAR_PIVOT;
+}
+
 bool kl_scaled_factor_shifted(KlScaled *s, double shift) {
     const KlBlockMatrix *m = &s->system;
     s->factorizations++;
     if (s->bodies) {
         return kl_body_system_factor_shifted(&s->body_system, s, shift);
     }
+    kl_scaled_mirror(s);
     for (int32_t b = 0; b < m->block_count; b++) {
         size_t first, count = row_values(m, b, &first);
         memcpy(m->values + first, s->delassus.values + first, count * sizeof *m->values);

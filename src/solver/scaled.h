@@ -66,8 +66,9 @@ typedef struct KlScaled {
     double least_shift;      // smallest proximal term that this factorization bears
     double report_size;      // |S v_f| of r_nat_rel
     KlLaws laws;             // of the next factorization
-    KlBlockMatrix delassus;  // scaled D
-    KlBlockMatrix system;    // T D + A on the same pattern
+    KlBlockMatrix delassus;  // scaled D; from bodies: blocks below the diagonal only once mirrored
+    bool mirrored;
+    KlBlockMatrix system;  // T D + A on the same pattern
     KlBlockLu *lu;
     KlBodySystem body_system;
     int32_t factorizations;
@@ -111,6 +112,13 @@ double kl_scaled_natural(const KlScaled *s, const double *x, const double *veloc
 void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run);
 // r_nat_rel of lambda(x) from the scaled natural map.
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural);
+
+// A factor of the scaled system whose pivots are all this large is regular: its solution is unique and
+// loses few digits.
+#define KL_REGULAR_PIVOT 1e-4
+bool kl_scaled_is_regular(const KlScaled *s);  // the last factorization; false in body space
+// Fills the blocks of D below the diagonal, where that is still to do.
+void kl_scaled_mirror(KlScaled *s);
 
 // Factors T D + A of s->laws. False when it is singular to working precision.
 bool kl_scaled_factor(KlScaled *s);

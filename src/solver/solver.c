@@ -483,8 +483,7 @@ static KlStatus start(KlSolver *s, const KlProblem *problem) {
     return KL_OK;
 }
 
-KlStatus kl_solver_begin(KlSolver *solver, const KlProblem *problem, KlTrace *trace) {
-    double clock = kl_clock();
+static KlStatus begin(KlSolver *solver, const KlProblem *problem, KlTrace *trace) {
     solver->running = false;
     solver->done = false;
     solver->still = 0;
@@ -496,6 +495,12 @@ KlStatus kl_solver_begin(KlSolver *solver, const KlProblem *problem, KlTrace *tr
     }
     KL_TRY(start(solver, problem));
     solver->running = true;
+    return KL_OK;
+}
+
+KlStatus kl_solver_begin(KlSolver *solver, const KlProblem *problem, KlTrace *trace) {
+    double clock = kl_clock();
+    KL_TRY(begin(solver, problem, trace));
     solver->time = kl_clock() - clock;
     return KL_OK;
 }
@@ -504,20 +509,22 @@ static KlStatus check_running(const KlSolver *s, const char *function) {
     return s->running ? KL_OK : kl_fail(KL_ERR_ARGUMENT, "%s: no solve has begun", function);
 }
 
-KlStatus kl_solver_advance(KlSolver *solver, int32_t iterations, bool *done) {
-    KL_TRY(check_running(solver, "kl_solver_advance"));
-    double clock = kl_clock();
+static void advance(KlSolver *solver, int32_t iterations) {
     for (int32_t i = 0; i < iterations && !solver->done; i++) {
         iterate(solver);
     }
+}
+
+KlStatus kl_solver_advance(KlSolver *solver, int32_t iterations, bool *done) {
+    KL_TRY(check_running(solver, "kl_solver_advance"));
+    double clock = kl_clock();
+    advance(solver, iterations);
     *done = solver->done;
     solver->time += kl_clock() - clock;
     return KL_OK;
 }
 
-KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
-    KL_TRY(check_running(solver, "kl_solver_finish"));
-    double clock = kl_clock();
+static void finish(KlSolver *solver) {
     const KlProblem *problem = solver->run.problem;
     kl_problem_velocity(problem, solver->lambda, solver->velocity);
     if (solver->outcome == KL_OUTCOME_DIVERGED) {
@@ -526,7 +533,9 @@ KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
         kl_warm_store(&solver->memory, problem, solver->lambda);
     }
     solver->running = false;
-    solver->time += kl_clock() - clock;
+}
+
+static void hand_out(const KlSolver *solver, KlSolution *solution) {
     *solution = (KlSolution){.outcome = solver->outcome,
                              .iterations = solver->run.iteration,
                              .factorizations = solver->run.factorizations,
@@ -534,14 +543,25 @@ KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
                              .lambda = solver->lambda,
                              .velocity = solver->velocity,
                              .penalty = solver->run.penalty};
+}
+
+KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
+    KL_TRY(check_running(solver, "kl_solver_finish"));
+    double clock = kl_clock();
+    finish(solver);
+    solver->time += kl_clock() - clock;
+    hand_out(solver, solution);
     return KL_OK;
 }
 
 KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution) {
-    KL_TRY(kl_solver_begin(solver, problem, trace));
-    bool done = false;
-    KL_TRY(kl_solver_advance(solver, INT32_MAX, &done));
-    return kl_solver_finish(solver, solution);
+    double clock = kl_clock();  // once: reading the clock costs as much as a small solve's products
+    KL_TRY(begin(solver, problem, trace));
+    advance(solver, INT32_MAX);
+    finish(solver);
+    solver->time = kl_clock() - clock;
+    hand_out(solver, solution);
+    return KL_OK;
 }
 
 // ---- checkpoints -------------------------------------------------------------------------------
