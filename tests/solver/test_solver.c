@@ -30,9 +30,9 @@ static const Case *find_case(const Case *cases, const char *name) {
 
 static void every_documented_solver_is_listed(void **state) {
     (void)state;
-    static const char *const ids[] = {"pgs-ccp",     "pgs-ccp-nds", "pgs-ncp",      "nbgs",
-                                      "raisim",      "raisim-ds",   "raisim-ds-es", "admm-ccp",
-                                      "admm-ncp-fp", "admm-ncp-la", "admm-ncp-sa",  "prox"};
+    static const char *const ids[] = {"pgs-ccp",     "pgs-ccp-nds",  "pgs-ncp",       "nbgs",        "raisim",
+                                      "raisim-ds",   "raisim-ds-es", "admm-ccp",      "admm-ncp-fp", "admm-ncp-la",
+                                      "admm-ncp-sa", "prox",         "admm-ncp-plus", "newton-ncp"};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         int32_t kind = kl_solver_kind_find(ids[i]);
         assert_true(kind >= 0);
@@ -83,6 +83,27 @@ static void every_table_is_complete(void **state) {
         }
         kl_solver_destroy(s);
     }
+}
+
+static void defaults_are_the_reports(void **state) {
+    (void)state;
+    static const struct {
+        const char *solver, *param;
+        double value;
+    } defaults[] = {
+        {"pgs-ccp", "max_iterations", 1e4}, {"pgs-ccp", "tolerance", 1e-12}, {"pgs-ccp", "omega", 1.0},
+        {"admm-ccp", "rho", 1.0},           {"admm-ncp-fp", "eta", 1e-6},    {"admm-ncp-fp", "rho", 1.0},
+        {"admm-ncp-la", "alpha", 10.0},     {"admm-ncp-la", "tau_inc", 1.5}, {"admm-ncp-la", "tau_dec", 1.5},
+        {"admm-ncp-sa", "tau_0", 0.2},      {"admm-ncp-sa", "tau", 0.05},    {"admm-ncp-sa", "alpha", 10.0},
+    };
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        KlSolver *s = create(defaults[i].solver);
+        assert_near(kl_solver_get(s, defaults[i].param), defaults[i].value, 0.0);
+        kl_solver_destroy(s);
+    }
+    KlSolver *s = create("admm-ccp");
+    assert_true(isnan(kl_solver_get(s, "eta")));  // no proximal term
+    kl_solver_destroy(s);
 }
 
 static void parameters_are_set_by_text_and_checked(void **state) {
@@ -408,6 +429,48 @@ static void every_sweep_and_order_reaches_the_same_solution(void **state) {
     }
 }
 
+// A joint, a limit and a contact without friction, coupled. `order` lists rows; each moves by the share omega
+// of its own solution with the newest of the others.
+static void sweep_by_hand(const double d[25], const double v_f[5], const int *order, int count, double omega,
+                          double lambda[5]) {
+    for (int k = 0; k < count; k++) {
+        int i = order[k];
+        double v = v_f[i];
+        for (int j = 0; j < 5; j++) {
+            v += d[5 * i + j] * lambda[j];
+        }
+        double own = lambda[i] - v / d[6 * i];
+        own = i > 0 && own < 0.0 ? 0.0 : own;
+        lambda[i] += omega * (own - lambda[i]);
+    }
+}
+
+static void orders_are_joints_limits_contacts_and_back(void **state) {
+    (void)state;
+    const double d[25] = {3, 1, 0, 0, 1, 1, 2, 0, 0, -0.5, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, -0.5, 0, 0, 4};
+    const double v_f[5] = {0.5, -1, 0.1, 0.2, -2}, mu = 0.0, omega = 0.8, gamma = 0.9;
+    const int forward[3] = {0, 1, 4}, backward[3] = {4, 1, 0};
+    KlProblem *p;
+    assert_ok(kl_problem_from_dense(1, 1, 1, d, v_f, &mu, 1e-3, &p));
+    static const char *const sweeps[] = {"delassus", "body-space"};
+    for (int i = 0; i < 4; i++) {
+        bool back = i / 2 == 1;
+        double lambda[5] = {0};
+        sweep_by_hand(d, v_f, forward, 3, omega, lambda);
+        sweep_by_hand(d, v_f, back ? backward : forward, 3, omega * gamma, lambda);
+        sweep_by_hand(d, v_f, forward, 3, omega * gamma * gamma, lambda);
+        KlSolver *s = create("pgs-ncp");
+        assert_ok(kl_solver_set_text(s, "sweep", sweeps[i % 2]));
+        assert_ok(kl_solver_set_text(s, "order", back ? "forward-backward" : "forward"));
+        assert_ok(kl_solver_set(s, "omega", omega));
+        assert_ok(kl_solver_set(s, "gamma", gamma));
+        assert_ok(kl_solver_set(s, "max_iterations", 3));
+        assert_near_array(solve(s, p).lambda, lambda, 5, 1e-15);
+        kl_solver_destroy(s);
+    }
+    kl_problem_destroy(p);
+}
+
 static void a_seed_repeats_its_order(void **state) {
     const Case *c = find_case(*state, "R2");
     KlSolver *s = create("pgs-ncp");
@@ -515,6 +578,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_documented_solver_is_listed),
         cmocka_unit_test(every_table_is_complete),
+        cmocka_unit_test(defaults_are_the_reports),
         cmocka_unit_test(parameters_are_set_by_text_and_checked),
         cmocka_unit_test(slices_give_the_bits_of_a_whole_solve),
         cmocka_unit_test(a_solve_depends_on_nothing_but_its_problem),
@@ -529,6 +593,7 @@ int main(void) {
         cmocka_unit_test(slow_solves_are_not_called_stagnated),
         cmocka_unit_test(a_solver_at_rest_away_from_its_residuals_is_stagnated),
         cmocka_unit_test(every_sweep_and_order_reaches_the_same_solution),
+        cmocka_unit_test(orders_are_joints_limits_contacts_and_back),
         cmocka_unit_test(a_seed_repeats_its_order),
         cmocka_unit_test(relaxation_decays_to_its_floor),
         cmocka_unit_test(a_reserved_solver_allocates_nothing),
