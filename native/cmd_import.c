@@ -16,6 +16,7 @@ static const CliOption options[] = {
     {"self-collision", 0, CLI_FLAG, NULL, "let the model collide with itself", 0, 0, NULL},
     {"mesh-collision", 0, CLI_FLAG, NULL, "collide meshes as they are, not their convex hulls", 0, 0, NULL},
     {"ground", 0, CLI_FLAG, NULL, "add a plane just below the model", 0, 0, NULL},
+    {"keyframe", 0, CLI_INT, "N", "MJCF: the key to start in (1); 0 is the file's own pose", 0, 1000, NULL},
     {"density", 0, CLI_REAL, "KG/M3", "for inertia from geometry (1000)", 1e-9, 1e9, NULL},
     {"placeholder-mass", 0, CLI_REAL, "KG", "given to moving links without mass (1e-3)", 1e-12, 1e9, NULL},
     {"tolerance", 0, CLI_REAL, "EPS", "to which loops are closed (1e-10)", 1e-15, 1, NULL},
@@ -52,6 +53,7 @@ static KlStatus read_options(const CliArgs *args, KlImportOptions *chosen) {
         }
         double value = param->kind == KL_PARAM_BOOL     ? 1.0
                        : param->kind == KL_PARAM_CHOICE ? choice_of(cli_text(args, name, ""), param->choices)
+                       : param->kind == KL_PARAM_INT    ? (double)cli_int(args, name, 0)
                                                         : cli_real(args, name, param->initial);
         KL_TRY(kl_import_options_set(chosen, param->id, value));
     }

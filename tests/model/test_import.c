@@ -36,6 +36,14 @@ static KlStatus import_text(const char *const *documents, const KlImportOptions 
     return kl_import(documents[0], &files, options != NULL ? options : &defaults, &import->scene, &import->report);
 }
 
+// One document, no options.
+static Import imported(const char *name, const char *text) {
+    const char *documents[] = {name, text, NULL};
+    Import import;
+    assert_ok(import_text(documents, NULL, &import));
+    return import;
+}
+
 static void destroy(Import *import) {
     kl_scene_destroy(import->scene);
     kl_import_report_destroy(import->report);
@@ -108,6 +116,45 @@ static void loops_of_public_mechanisms_close(void **state) {
     }
 }
 
+static void imported_scenes_survive_a_round_trip(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof mechanisms / sizeof mechanisms[0]; i++) {
+        Import import;
+        KlScene *again;
+        char *first, *second;
+        size_t first_size, second_size;
+        import_public(mechanisms[i].name, &import);
+        assert_ok(kl_scene_close_loops(import.scene, 1e-12, NULL));
+        assert_ok(kl_scene_write_json(import.scene, &first, &first_size));
+        assert_ok(kl_scene_parse(first, first_size, "first.json", NULL, &again));
+        assert_ok(kl_scene_write_json(again, &second, &second_size));
+        assert_int_equal(first_size, second_size);
+        assert_memory_equal(first, second, first_size);
+        kl_free(first);
+        kl_free(second);
+        kl_scene_destroy(again);
+        destroy(&import);
+    }
+}
+
+static void options_are_a_table_with_defaults_and_ranges(void **state) {
+    (void)state;
+    KlImportOptions options;
+    kl_default_import_options(&options);
+    assert_near(options.density, 1000.0, 0.0);
+    assert_int_equal(options.keyframe, 1);
+    assert_null(kl_import_param(kl_import_param_count()));
+    for (int32_t i = 0; i < kl_import_param_count(); i++) {
+        const KlParam *param = kl_import_param(i);
+        assert_ok(kl_import_options_set(&options, param->id, param->max));
+        assert_fails(kl_import_options_set(&options, param->id, 2.0 * param->max + 1.0), KL_ERR_ARGUMENT, param->id);
+    }
+    assert_int_equal(options.motors, KL_MOTORS_PASSIVE);
+    assert_int_equal(options.missing_mesh, KL_MISSING_BOX);
+    assert_true(options.ground && options.keep_fixed && options.mesh_collision && options.self_collision);
+    assert_fails(kl_import_options_set(&options, "none", 1.0), KL_ERR_NOT_FOUND, "none");
+}
+
 // A base that is fixed to the world overlaps the links on it: it must not count as the world they collide with.
 static void a_fixed_base_does_not_push_its_own_mechanism(void **state) {
     (void)state;
@@ -139,19 +186,17 @@ static void import_tells_of_names_that_do_not_match(void **state) {
 // ------------------------------------------------------------------------------------------- URDF
 
 #define INERTIAL(mass) "<inertial><mass value='" mass "'/><inertia ixx='0.1' iyy='0.1' izz='0.1'/></inertial>"
+#define LINK(name, inside) "<link name='" name "'>" inside "</link>"
+#define JOINT(name, type, from, to, inside) \
+    "<joint name='" name "' type='" type "'><parent link='" from "'/><child link='" to "'/>" inside "</joint>"
+#define AXIS(xyz) "<axis xyz='" xyz "'/>"
+#define ROBOT(inside) "<robot name='A'>" inside "</robot>"
 
 static void fixed_links_merge_with_the_parallel_axis_theorem(void **state) {
     (void)state;
-    const char *documents[] = {
-        "a.urdf",
-        "<robot name='A'><link name='root'/><link name='arm'>" INERTIAL("2") "</link><link name='tip'>" INERTIAL(
-            "1") "</link><joint name='j' type='revolute'><parent link='root'/><child link='arm'/><axis xyz='0 1 "
-                 "0'/></joint>"
-                 "<joint name='f' type='fixed'><origin xyz='0 0 3'/><parent link='arm'/><child "
-                 "link='tip'/></joint></robot>",
-        NULL};
-    Import import;
-    assert_ok(import_text(documents, NULL, &import));
+    Import import = imported("a.urdf", ROBOT(LINK("root", "") LINK("arm", INERTIAL("2")) LINK("tip", INERTIAL("1"))
+                                                 JOINT("j", "revolute", "root", "arm", AXIS("0 1 0"))
+                                                     JOINT("f", "fixed", "arm", "tip", "<origin xyz='0 0 3'/>")));
     const KlModel *model = kl_scene_model(import.scene);
     KlModelInfo info;
     kl_model_info(model, &info);
@@ -166,48 +211,36 @@ static void fixed_links_merge_with_the_parallel_axis_theorem(void **state) {
 
 static void a_chain_of_three_revolutes_through_massless_links_is_one_joint(void **state) {
     (void)state;
-    const char *documents[] = {
-        "a.urdf",
-        "<robot name='A'><link name='root'/><link name='m1'/><link name='m2'/><link name='end'>" INERTIAL(
-            "1") "</link>"
-                 "<joint name='x' type='revolute'><origin xyz='0 0 1'/><parent link='root'/><child link='m1'/><axis "
-                 "xyz='1 0 0'/></joint>"
-                 "<joint name='y' type='revolute'><parent link='m1'/><child link='m2'/><axis xyz='0 1 0'/></joint>"
-                 "<joint name='z' type='revolute'><parent link='m2'/><child link='end'/><axis xyz='0 0 "
-                 "1'/></joint></robot>",
-        NULL};
-    Import import;
-    assert_ok(import_text(documents, NULL, &import));
+    Import import =
+        imported("a.urdf", ROBOT(LINK("root", "") LINK("m1", "") LINK("m2", "") LINK("end", INERTIAL("1"))
+                                     JOINT("x", "revolute", "root", "m1", "<origin xyz='0 0 1'/>" AXIS("1 0 0"))
+                                         JOINT("y", "revolute", "m1", "m2", AXIS("0 1 0"))
+                                             JOINT("z", "revolute", "m2", "end", AXIS("0 0 1"))));
+    const KlModel *model = kl_scene_model(import.scene);
     KlModelInfo info;
-    kl_model_info(kl_scene_model(import.scene), &info);
+    kl_model_info(model, &info);
     assert_int_equal(info.bodies, 1);
     assert_int_equal(info.joints, 1);
-    assert_int_equal(kl_model_joint(kl_scene_model(import.scene), 0)->kind, KL_JOINT_GIMBAL);
-    assert_near(kl_model_joint(kl_scene_model(import.scene), 0)->base_frame[2], 1.0, 1e-15);
+    assert_int_equal(kl_model_joint(model, 0)->kind, KL_JOINT_GIMBAL);
+    assert_near(kl_model_joint(model, 0)->base_frame[2], 1.0, 1e-15);
     destroy(&import);
 }
 
-static void what_cannot_be_carried_over_is_named_with_its_line(void **state) {
+// The motor of one revolute joint moves one of the two angles of the universal joint that it becomes a part of.
+static void a_composite_joint_keeps_motors_and_limits_apart(void **state) {
     (void)state;
-    const char *documents[] = {
-        "a.urdf",
-        "<robot name='A'>\n<link name='root'/>\n<link name='l'>" INERTIAL(
-            "1") "<collision><geometry><mesh filename='package://p/none.stl'/></geometry></collision></link>\n"
-                 "<joint name='j' type='revolute'><parent link='root'/><child link='l'/>\n<mimic joint='k'/></joint>\n"
-                 "<gazebo/></robot>",
-        NULL};
-    Import import;
-    assert_ok(import_text(documents, NULL, &import));
-    assert_true(noted(import.report, "none.stl", true));
-    assert_true(noted(import.report, "coupling", true));
-    assert_true(noted(import.report, "<gazebo>", true));
-    for (int32_t i = 0; i < kl_import_note_count(import.report); i++) {
-        const KlImportNote *note = kl_import_note(import.report, i);
-        assert_string_equal(note->file, "a.urdf");
-        if (strstr(note->text, "coupling") != NULL) {
-            assert_int_equal(note->line, 5);
-        }
-    }
+    Import import = imported(
+        "a.urdf", ROBOT(LINK("root", "") LINK("m", "") LINK("end", INERTIAL("1"))
+                            JOINT("x", "revolute", "root", "m", AXIS("1 0 0") "<limit lower='-1' upper='2'/>")
+                                JOINT("y", "revolute", "m", "end",
+                                      AXIS("0 1 0")) "<transmission name='t'><joint name='y'/></transmission>"));
+    const KlJointDef *joint = kl_model_joint(kl_scene_model(import.scene), 0);
+    assert_int_equal(joint->kind, KL_JOINT_UNIVERSAL);
+    assert_near(joint->lower[0], -1.0, 0.0);
+    assert_near(joint->upper[0], 2.0, 0.0);
+    assert_true(isinf(joint->lower[1]));
+    assert_near(joint->kp[0], 0.0, 0.0);
+    assert_true(joint->kp[1] > 0.0);
     destroy(&import);
 }
 
@@ -221,23 +254,13 @@ static void bad_urdf_is_refused_with_place_and_reason(void **state) {
         {"", "not well-formed", KL_ERR_FORMAT},
         {"<robot name='A'/>", "no <link>", KL_ERR_SCENE},
         {"<plane/>", "neither", KL_ERR_SCENE},
-        {"<robot><link name='a'/><link name='a'/></robot>", "stands above", KL_ERR_SCENE},
-        {"<robot><link name='a'/><joint name='j' type='hinge'><parent link='a'/><child link='a'/></joint></robot>",
-         "itself", KL_ERR_SCENE},
-        {"<robot><link name='a'/><link name='b'/><joint name='j' type='hinge'><parent link='a'/><child "
-         "link='b'/></joint></robot>",
-         "unknown joint type", KL_ERR_SCENE},
-        {"<robot><link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint></robot>",
-         "no link \"c\"", KL_ERR_SCENE},
-        {"<robot><link name='a'><inertial><mass value='nan'/><inertia ixx='1' iyy='1' "
-         "izz='1'/></inertial></link></robot>",
-         "finite", KL_ERR_SCENE},
-        {"<robot><link name='a'><inertial><mass value='-1'/><inertia ixx='1' iyy='1' "
-         "izz='1'/></inertial></link></robot>",
-         ">= 0", KL_ERR_SCENE},
-        {"<robot><link name='a'/><link name='b'/><joint name='j' type='fixed'><parent link='a'/><child "
-         "link='b'/></joint>"
-         "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint></robot>",
+        {ROBOT(LINK("a", "") LINK("a", "")), "stands above", KL_ERR_SCENE},
+        {ROBOT(LINK("a", "") JOINT("j", "fixed", "a", "a", "")), "itself", KL_ERR_SCENE},
+        {ROBOT(LINK("a", "") LINK("b", "") JOINT("j", "hinge", "a", "b", "")), "unknown joint type", KL_ERR_SCENE},
+        {ROBOT(LINK("a", "") JOINT("j", "fixed", "a", "c", "")), "no link \"c\"", KL_ERR_SCENE},
+        {ROBOT(LINK("a", INERTIAL("nan"))), "finite", KL_ERR_SCENE},
+        {ROBOT(LINK("a", INERTIAL("-1"))), ">= 0", KL_ERR_SCENE},
+        {ROBOT(LINK("a", "") LINK("b", "") JOINT("j", "fixed", "a", "b", "") JOINT("k", "fixed", "b", "a", "")),
          "cycle", KL_ERR_SCENE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -262,8 +285,8 @@ static void bad_loops_are_refused_with_place_and_reason(void **state) {
         {"- 1\n", "mapping", KL_ERR_SCENE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *documents[] = {"d/x.urdf", "<robot><link name='a'/><link name='b'>" INERTIAL("1") "</link></robot>",
-                                   "d/robot.yaml", cases[i].yaml, NULL};
+        const char *documents[] = {"d/x.urdf", ROBOT(LINK("a", "") LINK("b", INERTIAL("1"))), "d/robot.yaml",
+                                   cases[i].yaml, NULL};
         Import import = {0};
         assert_fails(import_text(documents, NULL, &import), cases[i].status, cases[i].part);
         assert_non_null(strstr(kl_last_error()->message, "d/robot.yaml"));
@@ -274,17 +297,13 @@ static void bad_loops_are_refused_with_place_and_reason(void **state) {
 
 static void mjcf_defaults_angles_and_fromto_are_understood(void **state) {
     (void)state;
-    const char *documents[] = {
-        "m.xml",
-        "<mujoco model='Arm'><compiler angle='degree'/><option timestep='0.002' gravity='0 0 -1'/>"
-        "<default><joint damping='0.5'/><default class='big'><geom size='0.1'/></default></default>"
-        "<worldbody><geom name='floor' type='plane' size='1 1 1'/>"
-        "<body name='b' pos='0 0 1' euler='0 0 90'><joint name='h' axis='0 0 1' range='-90 45'/>"
-        "<geom name='g' class='big' type='capsule' fromto='0 0 0 1 0 0' mass='2'/></body></worldbody>"
-        "<actuator><motor joint='h' forcerange='-3 3'/></actuator></mujoco>",
-        NULL};
-    Import import;
-    assert_ok(import_text(documents, NULL, &import));
+    Import import =
+        imported("m.xml", "<mujoco model='Arm'><compiler angle='degree'/><option timestep='0.002' gravity='0 0 -1'/>"
+                          "<default><joint damping='0.5'/><default class='big'><geom size='0.1'/></default></default>"
+                          "<worldbody><geom name='floor' type='plane' size='1 1 1'/>"
+                          "<body name='b' pos='0 0 1' euler='0 0 90'><joint name='h' axis='0 0 1' range='-90 45'/>"
+                          "<geom name='g' class='big' type='capsule' fromto='0 0 0 1 0 0' mass='2'/></body></worldbody>"
+                          "<actuator><motor joint='h' forcerange='-3 3'/></actuator></mujoco>");
     const KlModel *model = kl_scene_model(import.scene);
     const KlBodyDef *body = kl_model_body(model, 0);
     const KlJointDef *joint = kl_model_joint(model, 0);
@@ -324,7 +343,7 @@ static void mjcf_closures_and_composite_joints_are_understood(void **state) {
     assert_int_equal(kl_model_joint(model, 0)->kind, KL_JOINT_UNIVERSAL);
     assert_int_equal(kl_model_joint(model, 1)->kind, KL_JOINT_SPHERICAL);
     assert_near(kl_model_joint(model, 1)->follower_frame[0], -0.5, 1e-15);
-    assert_true(noted(import.report, "equality <joint>", true));
+    assert_true(noted(import.report, "equality <joint> of x", true));
     destroy(&import);
 }
 
@@ -340,11 +359,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_mechanisms_have_the_counts_of_their_files),
         cmocka_unit_test(loops_of_public_mechanisms_close),
+        cmocka_unit_test(imported_scenes_survive_a_round_trip),
+        cmocka_unit_test(options_are_a_table_with_defaults_and_ranges),
         cmocka_unit_test(a_fixed_base_does_not_push_its_own_mechanism),
         cmocka_unit_test(import_tells_of_names_that_do_not_match),
         cmocka_unit_test(fixed_links_merge_with_the_parallel_axis_theorem),
         cmocka_unit_test(a_chain_of_three_revolutes_through_massless_links_is_one_joint),
-        cmocka_unit_test(what_cannot_be_carried_over_is_named_with_its_line),
+        cmocka_unit_test(a_composite_joint_keeps_motors_and_limits_apart),
         cmocka_unit_test(bad_urdf_is_refused_with_place_and_reason),
         cmocka_unit_test(bad_loops_are_refused_with_place_and_reason),
         cmocka_unit_test(mjcf_defaults_angles_and_fromto_are_understood),

@@ -85,6 +85,7 @@ static KlStatus build(KlMechanism *mechanism, KlScene **scene) {
     KL_TRY(kl_mechanism_place(mechanism));
     KL_TRY(kl_mechanism_inertia(mechanism));
     KL_TRY(kl_mechanism_reduce(mechanism));
+    kl_mechanism_move(mechanism);
     KlBuilder *builder;
     KL_TRY(kl_builder_create(&builder));
     KlModel *model = NULL;

@@ -40,6 +40,7 @@ ADD(kl_mechanism_add_joint, KlImportJoint, joints, joint_count, joint_capacity)
 ADD(kl_mechanism_add_geom, KlImportGeom, geoms, geom_count, geom_capacity)
 ADD(kl_mechanism_add_mesh, KlImportMesh, meshes, mesh_count, mesh_capacity)
 ADD(kl_mechanism_add_exclude, KlImportPair, excludes, exclude_count, exclude_capacity)
+ADD(kl_mechanism_add_contact, KlImportContact, contacts, contact_count, contact_capacity)
 ADD(kl_mechanism_add_frame, KlImportFrame, frames, frame_count, frame_capacity)
 
 int32_t kl_mechanism_find_link(const KlMechanism *mechanism, const char *name) {

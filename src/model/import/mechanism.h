@@ -16,7 +16,9 @@ typedef struct KlImportLink {
     int32_t into;         // link that this one was merged into, -1 = none
     double into_pose[7];  // its frame in that link
     bool is_world;
-    bool floating;  // a root that moves freely
+    bool floating;    // a root that moves freely
+    bool has_start;   // stands elsewhere at the start than the file's own pose says
+    double start[7];  // there, in the world
 } KlImportLink;
 
 typedef struct KlImportJoint {
@@ -29,9 +31,12 @@ typedef struct KlImportJoint {
     double lower[6], upper[6];
     double effort_limit[6], damping[6], armature[6];
     bool actuated;
+    bool idle[6];         // of an actuated joint: degrees of freedom without a motor
     double kp[6], kd[6];  // > 0: given by the file
     bool removed;
-    bool closure;  // closes a loop: does not place its child
+    bool closure;      // closes a loop: does not place its child
+    bool moved;        // at the start the child stands off the file's own pose
+    double motion[7];  // by this, of its joint frame
 } KlImportJoint;
 
 typedef struct KlImportGeom {
@@ -58,6 +63,12 @@ typedef struct KlImportPair {
     int32_t link_a, link_b;  // an exclusion
 } KlImportPair;
 
+typedef struct KlImportContact {
+    const KlXmlNode *node;
+    int32_t geom_a, geom_b;  // touch each other whatever their masks say
+    double friction;         // < 0: the geoms' own
+} KlImportContact;
+
 typedef struct KlImportFrame {
     const char *name;  // a joint, link or site that a closure can name
     int32_t link;
@@ -76,9 +87,11 @@ typedef struct KlMechanism {
     KlImportGeom *geoms;
     KlImportMesh *meshes;
     KlImportPair *excludes;
+    KlImportContact *contacts;
     KlImportFrame *frames;
-    int32_t link_count, joint_count, geom_count, mesh_count, exclude_count, frame_count;
-    int32_t link_capacity, joint_capacity, geom_capacity, mesh_capacity, exclude_capacity, frame_capacity;
+    int32_t link_count, joint_count, geom_count, mesh_count, exclude_count, contact_count, frame_count;
+    int32_t link_capacity, joint_capacity, geom_capacity, mesh_capacity, exclude_capacity, contact_capacity,
+        frame_capacity;
     KlSettings settings;
     bool default_masks;  // the file says nothing about who collides with whom
 } KlMechanism;
@@ -89,6 +102,7 @@ KlImportJoint *kl_mechanism_add_joint(KlMechanism *mechanism);
 KlImportGeom *kl_mechanism_add_geom(KlMechanism *mechanism);
 KlImportMesh *kl_mechanism_add_mesh(KlMechanism *mechanism);
 KlImportPair *kl_mechanism_add_exclude(KlMechanism *mechanism);
+KlImportContact *kl_mechanism_add_contact(KlMechanism *mechanism);
 KlImportFrame *kl_mechanism_add_frame(KlMechanism *mechanism);
 int32_t kl_mechanism_find_link(const KlMechanism *mechanism, const char *name);   // -1 when unknown
 int32_t kl_mechanism_find_frame(const KlMechanism *mechanism, const char *name);  // -1 when unknown
@@ -121,6 +135,7 @@ KlStatus kl_loops_read(KlMechanism *mechanism, const char *path, bool required);
 KlStatus kl_mechanism_place(KlMechanism *mechanism);    // link poses along the joint tree
 KlStatus kl_mechanism_inertia(KlMechanism *mechanism);  // from geometry where the file gives none
 KlStatus kl_mechanism_reduce(KlMechanism *mechanism);   // fixed joints, massless chains, placeholders
+void kl_mechanism_move(KlMechanism *mechanism);         // to the start that motions and start poses say
 KlStatus kl_mechanism_emit(KlMechanism *mechanism, KlBuilder *builder);
 
 #endif

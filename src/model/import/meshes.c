@@ -255,6 +255,8 @@ int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, co
     KlMeshData mesh = {0};
     KlStatus status = kl_mesh_parse(data, size, path, scale, &mesh);
     mechanism->files->release(mechanism->files->context, data);
+    bool empty = status == KL_OK && mesh.triangle_count == 0;
+    status = empty ? kl_fail(KL_ERR_FORMAT, "%.200s: no triangle has an area", path) : status;
     if (status == KL_OK) {
         status = keep_mesh(mechanism, node, reference, scale, &mesh);
     }
@@ -275,9 +277,6 @@ bool kl_mechanism_use_mesh(const KlMechanism *mechanism, int32_t mesh, KlImportG
         return mechanism->options->missing_mesh == KL_MISSING_BOX;
     }
     if (mechanism->meshes[mesh].flat) {
-        if (mechanism->meshes[mesh].def.triangle_count == 0) {
-            return false;
-        }
         geom->def.kind = KL_GEOM_MESH;
         geom->def.visual_only = true;
         geom->collides = geom->counts = false;

@@ -11,6 +11,12 @@
 
 enum { MAX_INCLUDES = 32, MAX_CLASSES = 256 };
 
+// Where numbers of a keyframe's qpos go: a free link (7), a ball joint (4), a hinge or slide (1).
+typedef struct Slot {
+    int32_t link, joint;  // -1: the other
+    double reference;     // of a hinge or slide: qpos in the file's own pose
+} Slot;
+
 typedef struct Reader {
     KlMechanism *mechanism;
     char folder[512];  // of the file
@@ -25,6 +31,8 @@ typedef struct Reader {
     int32_t include_count;
     int32_t made;  // names made up so far
     bool free_joint_seen;
+    Slot *slots;  // of qpos, in the order of the document
+    int32_t slot_count, slot_capacity, key_count;
 } Reader;
 
 // -------------------------------------------------------------------------------------- defaults
@@ -457,7 +465,22 @@ static KlStatus joint_kind(const KlXmlNode *node, const char *type, KlJointKind 
     return KL_OK;
 }
 
-static KlStatus joint_limits(Reader *reader, const Element *element, KlImportJoint *joint) {
+static KlStatus add_slot(Reader *reader, int32_t link, int32_t joint, double reference) {
+    if (reader->slot_count == reader->slot_capacity) {
+        int32_t larger = reader->slot_capacity > 0 ? 2 * reader->slot_capacity : 64;
+        Slot *slots = KL_ARENA_ARRAY(reader->mechanism->arena, Slot, larger);
+        KL_TRY(kl_arena_check(reader->mechanism->arena));
+        if (reader->slot_count > 0) {
+            memcpy(slots, reader->slots, (size_t)reader->slot_count * sizeof *slots);
+        }
+        reader->slots = slots;
+        reader->slot_capacity = larger;
+    }
+    reader->slots[reader->slot_count++] = (Slot){link, joint, reference};
+    return KL_OK;
+}
+
+static KlStatus joint_limits(Reader *reader, const Element *element, double reference, KlImportJoint *joint) {
     double range[2] = {0.0}, force[2] = {0.0}, damping = 0.0, armature = 0.0, other = 0.0;
     int32_t has_range, has_force;
     KL_TRY(numbers(element, "range", 2, 2, range, &has_range));
@@ -475,8 +498,8 @@ static KlStatus joint_limits(Reader *reader, const Element *element, KlImportJoi
     }
     bool angular = joint->kind == KL_JOINT_REVOLUTE;
     if (limited && joint->kind != KL_JOINT_SPHERICAL) {
-        joint->lower[0] = angular ? angle(reader, range[0]) : range[0];
-        joint->upper[0] = angular ? angle(reader, range[1]) : range[1];
+        joint->lower[0] = (angular ? angle(reader, range[0]) : range[0]) - reference;
+        joint->upper[0] = (angular ? angle(reader, range[1]) : range[1]) - reference;
         if (joint->lower[0] > joint->upper[0]) {
             return kl_xml_fail(element->node, "range: %g is above %g", range[0], range[1]);
         }
@@ -525,7 +548,11 @@ static KlStatus read_joint(Reader *reader, const KlXmlNode *node, int32_t parent
     kl_frame_with_x(axis, joint->child_frame + 3);
     kl_pose_mul(mechanism->links[child].pose, joint->child_frame, world);
     kl_pose_relative(mechanism->links[parent].pose, world, joint->parent_frame);
-    return joint_limits(reader, &element, joint);
+    double reference = 0.0;
+    KL_TRY(numbers(&element, "ref", 1, 1, &reference, NULL));
+    reference = kind == KL_JOINT_REVOLUTE ? angle(reader, reference) : reference;
+    KL_TRY(add_slot(reader, -1, mechanism->joint_count - 1, reference));
+    return joint_limits(reader, &element, reference, joint);
 }
 
 static bool is_free(const KlXmlNode *node) {
@@ -543,7 +570,7 @@ static KlStatus read_joints(Reader *reader, const KlXmlNode *body, int32_t paren
         if (is_free(node)) {
             mechanism->links[link].floating = true;
             reader->free_joint_seen = true;
-            return KL_OK;
+            return add_slot(reader, link, -1, 0.0);
         }
         left += strcmp(node->name, "joint") == 0;
     }
@@ -729,26 +756,69 @@ static KlStatus read_equality(Reader *reader, const KlXmlNode *section) {
         if (strcmp(node->name, "connect") == 0 || strcmp(node->name, "weld") == 0) {
             KL_TRY(read_closure(reader, node));
         } else {
-            kl_mechanism_note(reader->mechanism, node, true, "equality <%s> is not carried over", node->name);
+            const char *one = kl_xml_get(node, "joint1"), *other = kl_xml_get(node, "joint2");
+            kl_mechanism_note(reader->mechanism, node, true, "equality <%s>%s%.60s%s%.60s is not carried over",
+                              node->name, one != NULL ? " of " : "", one != NULL ? one : "",
+                              other != NULL ? " and " : "", other != NULL ? other : "");
         }
     }
+    return KL_OK;
+}
+
+static KlStatus find_geom(const Reader *reader, const KlXmlNode *node, const char *attribute, int32_t *geom) {
+    const char *name;
+    KL_TRY(kl_xml_need(node, attribute, &name));
+    *geom = -1;
+    for (int32_t g = 0; g < reader->mechanism->geom_count; g++) {
+        const char *other = reader->mechanism->geoms[g].def.name;
+        *geom = other != NULL && strcmp(other, name) == 0 ? g : *geom;
+    }
+    return KL_OK;
+}
+
+static KlStatus read_pair(Reader *reader, const KlXmlNode *node) {
+    KlMechanism *mechanism = reader->mechanism;
+    Element element;
+    int32_t a, b;
+    double friction[5] = {-1.0, 0.0, 0.0, 0.0, 0.0};
+    KL_TRY(make_element(reader, node, "pair", NULL, &element));
+    KL_TRY(find_geom(reader, node, "geom1", &a));
+    KL_TRY(find_geom(reader, node, "geom2", &b));
+    KL_TRY(numbers(&element, "friction", 1, 5, friction, NULL));
+    if (a < 0 || b < 0 || a == b) {
+        kl_mechanism_note(mechanism, node, true, "names no two geoms of the scene: left out");
+        return KL_OK;
+    }
+    KlImportContact *contact = kl_mechanism_add_contact(mechanism);
+    if (contact == NULL) {
+        return kl_fail(KL_ERR_MEMORY, "out of memory");
+    }
+    *contact = (KlImportContact){node, a, b, fmin(friction[0], 1e6)};
+    mechanism->geoms[a].def.visual_only = mechanism->geoms[b].def.visual_only = false;
+    mechanism->geoms[a].collides = mechanism->geoms[b].collides = true;
+    return KL_OK;
+}
+
+static KlStatus read_exclude(Reader *reader, const KlXmlNode *node) {
+    int32_t a, b;
+    KL_TRY(find_body(reader, node, "body1", true, &a));
+    KL_TRY(find_body(reader, node, "body2", true, &b));
+    KlImportPair *pair = kl_mechanism_add_exclude(reader->mechanism);
+    if (pair == NULL) {
+        return kl_fail(KL_ERR_MEMORY, "out of memory");
+    }
+    *pair = (KlImportPair){.link_a = a, .link_b = b};
     return KL_OK;
 }
 
 static KlStatus read_contact(Reader *reader, const KlXmlNode *section) {
     for (const KlXmlNode *node = section->child; node != NULL; node = node->next) {
         if (strcmp(node->name, "exclude") == 0) {
-            int32_t a, b;
-            KL_TRY(find_body(reader, node, "body1", true, &a));
-            KL_TRY(find_body(reader, node, "body2", true, &b));
-            KlImportPair *pair = kl_mechanism_add_exclude(reader->mechanism);
-            if (pair == NULL) {
-                return kl_fail(KL_ERR_MEMORY, "out of memory");
-            }
-            *pair = (KlImportPair){.link_a = a, .link_b = b};
+            KL_TRY(read_exclude(reader, node));
+        } else if (strcmp(node->name, "pair") == 0) {
+            KL_TRY(read_pair(reader, node));
         } else {
-            kl_mechanism_note(reader->mechanism, node, true,
-                              "contact <%s> is not carried over: the geoms' own masks decide", node->name);
+            kl_mechanism_note(reader->mechanism, node, true, "contact <%s> is not carried over", node->name);
         }
     }
     return KL_OK;
@@ -798,12 +868,107 @@ static KlStatus read_actuator(Reader *reader, const KlXmlNode *node) {
 
 // ----------------------------------------------------------------------------------------- keyframe
 
-// Keyframes are told of, not used: the scene starts in the pose of the file's bodies.
+// Enough for the largest models that are simulated here.
+enum { MAX_QPOS = 4096 };
+
+static KlStatus unit_quaternion(const KlXmlNode *key, const double *from, double q[4]) {
+    memcpy(q, from, 4 * sizeof *q);
+    if (q[0] * q[0] + kl_dot3(q + 1, q + 1) < 1e-12) {
+        return kl_xml_fail(key, "qpos holds a quaternion that is zero");
+    }
+    kl_quat_normalize(q);
+    return KL_OK;
+}
+
+// A ball's quaternion turns the child in the axes of its body; `motion` is in those of the joint frame.
+static void ball_motion(const KlImportJoint *joint, const double q[4], double motion[7]) {
+    double back[4], half[4];
+    kl_quat_conjugate(joint->child_frame + 3, back);
+    kl_quat_mul(back, q, half);
+    kl_quat_mul(half, joint->child_frame + 3, motion + 3);
+}
+
+// Takes one slot's numbers from `qpos`; returns how many in `used`.
+static KlStatus apply_slot(Reader *reader, const KlXmlNode *key, const Slot *slot, const double *qpos, int32_t *used) {
+    double q[4];
+    if (slot->joint < 0) {
+        KlImportLink *link = &reader->mechanism->links[slot->link];
+        KL_TRY(unit_quaternion(key, qpos + 3, q));
+        kl_copy3(qpos, link->start);
+        memcpy(link->start + 3, q, sizeof q);
+        link->has_start = true;
+        *used = 7;
+        return KL_OK;
+    }
+    KlImportJoint *joint = &reader->mechanism->joints[slot->joint];
+    double off = qpos[0] - slot->reference, motion[7] = {0, 0, 0, 1, 0, 0, 0};
+    *used = joint->kind == KL_JOINT_SPHERICAL ? 4 : 1;
+    if (joint->kind == KL_JOINT_SPHERICAL) {
+        KL_TRY(unit_quaternion(key, qpos, q));
+        ball_motion(joint, q, motion);
+        off = kl_norm3(motion + 4);
+    } else if (joint->kind == KL_JOINT_REVOLUTE) {
+        kl_quat_exp((const double[3]){off, 0.0, 0.0}, motion + 3);
+    } else {
+        motion[0] = off;
+    }
+    joint->moved = off != 0.0;
+    memcpy(joint->motion, motion, sizeof motion);
+    return KL_OK;
+}
+
+static int32_t slot_size(const Reader *reader, const Slot *slot) {
+    return slot->joint < 0 ? 7 : reader->mechanism->joints[slot->joint].kind == KL_JOINT_SPHERICAL ? 4 : 1;
+}
+
+static KlStatus apply_key(Reader *reader, const KlXmlNode *key) {
+    int32_t wanted = 0, read, used;
+    for (int32_t i = 0; i < reader->slot_count; i++) {
+        wanted += slot_size(reader, &reader->slots[i]);
+    }
+    if (wanted > MAX_QPOS) {
+        return kl_xml_fail(key, "more than %d coordinates", (int)MAX_QPOS);
+    }
+    double *qpos = KL_ARENA_ARRAY(reader->mechanism->arena, double, MAX_QPOS);
+    KL_TRY(kl_arena_check(reader->mechanism->arena));
+    KL_TRY(kl_xml_numbers(key, "qpos", 0, MAX_QPOS, qpos, &read));
+    if (read != wanted) {
+        kl_mechanism_note(reader->mechanism, key, true, "qpos has %d numbers, the joints read need %d: left out",
+                          (int)read, (int)wanted);
+        return KL_OK;
+    }
+    for (int32_t i = 0; i < reader->slot_count; i++, qpos += used) {
+        KL_TRY(apply_slot(reader, key, &reader->slots[i], qpos, &used));
+    }
+    kl_mechanism_note(reader->mechanism, key, false, "the scene starts in this keyframe");
+    return KL_OK;
+}
+
+// The chosen key with a qpos is where the scene starts; what else keys hold is told.
 static KlStatus read_keyframe(Reader *reader, const KlXmlNode *section) {
-    const KlXmlNode *key = kl_xml_child(section, "key");
-    if (key != NULL && kl_xml_get(key, "qpos") != NULL) {
-        kl_mechanism_note(reader->mechanism, key, true,
-                          "qpos is not carried over: the scene starts in the file's own pose");
+    static const char *const lost[] = {"qvel", "act", "ctrl", "mpos", "mquat"};
+    for (const KlXmlNode *key = kl_xml_child(section, "key"); key != NULL; key = kl_xml_sibling(key, "key")) {
+        reader->key_count++;
+        if (reader->key_count != reader->mechanism->options->keyframe) {
+            kl_mechanism_note(reader->mechanism, key, true, "keyframe %d is not the chosen start",
+                              (int)reader->key_count);
+            continue;
+        }
+        if (kl_xml_get(key, "qpos") != NULL) {
+            KL_TRY(apply_key(reader, key));
+        }
+        for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+            if (kl_xml_get(key, lost[i]) != NULL) {
+                kl_mechanism_note(reader->mechanism, key, true, "%s is not carried over", lost[i]);
+            }
+        }
+    }
+    return KL_OK;
+}
+
+static KlStatus read_tendon(Reader *reader, const KlXmlNode *section) {
+    for (const KlXmlNode *node = section->child; node != NULL; node = node->next) {
+        kl_mechanism_note(reader->mechanism, node, true, "a <%s> tendon is not carried over", node->name);
     }
     return KL_OK;
 }
@@ -841,9 +1006,9 @@ static KlStatus read_worldbody(Reader *reader, const KlXmlNode *section) {
 
 // Sections in the order in which they must be read; a section may stand several times.
 static const Section sections[] = {
-    {"compiler", read_compiler}, {"option", read_option},       {"default", read_default},
-    {"asset", read_asset},       {"worldbody", read_worldbody}, {"equality", read_equality},
-    {"contact", read_contact},   {"actuator", read_actuators},  {"keyframe", read_keyframe},
+    {"compiler", read_compiler},   {"option", read_option},     {"default", read_default}, {"asset", read_asset},
+    {"worldbody", read_worldbody}, {"equality", read_equality}, {"contact", read_contact}, {"actuator", read_actuators},
+    {"tendon", read_tendon},       {"keyframe", read_keyframe},
 };
 static const char *const harmless[] = {"included", "size", "visual", "statistic", "custom", "sensor"};
 

@@ -5,23 +5,35 @@
 #include <string.h>
 
 #include "math/eigen.h"
+#include "math/trig.h"
 #include "math/vec.h"
 #include "model/import/mechanism.h"
 #include "model/inertia.h"
 
 static const double SMALL_MASS = 1e-6;      // [kg] lighter links are placeholders of an exporter
+static const double MOST_MASS = 1e12;       // [kg]
+static const double MOST_INERTIA = 1e18;    // [kg m^2]
 static const double SAME_POINT = 1e-6;      // [m] axes nearer than this meet
 static const double SAME_DIRECTION = 1e-6;  // sine or cosine of an angle that counts as 0
 
 // ---------------------------------------------------------------------------------------- place
 
-static void place_child(KlMechanism *mechanism, const KlImportJoint *joint) {
-    double at[7], back[7], conjugate[4], moved[3];
+static void inverse_pose(const double pose[7], double inverse[7]) {
+    double moved[3], conjugate[4];
+    kl_quat_conjugate(pose + 3, conjugate);
+    kl_quat_rotate(conjugate, pose, moved);
+    kl_scale3(-1.0, moved, inverse);
+    memcpy(inverse + 3, conjugate, sizeof conjugate);
+}
+
+static void place_child(KlMechanism *mechanism, const KlImportJoint *joint, bool moved) {
+    double at[7], back[7], there[7];
     kl_pose_mul(mechanism->links[joint->parent].pose, joint->parent_frame, at);
-    kl_quat_conjugate(joint->child_frame + 3, conjugate);
-    kl_quat_rotate(conjugate, joint->child_frame, moved);
-    kl_scale3(-1.0, moved, back);
-    memcpy(back + 3, conjugate, sizeof conjugate);
+    if (moved && joint->moved) {
+        kl_pose_mul(at, joint->motion, there);
+        memcpy(at, there, sizeof at);
+    }
+    inverse_pose(joint->child_frame, back);
     kl_pose_mul(at, back, mechanism->links[joint->child].pose);
     kl_quat_normalize(mechanism->links[joint->child].pose + 3);
 }
@@ -61,7 +73,7 @@ KlStatus kl_mechanism_place(KlMechanism *mechanism) {
         for (int32_t j = 0; j < mechanism->joint_count; j++) {
             const KlImportJoint *joint = &mechanism->joints[j];
             if (!joint->closure && joint->parent == queue[head]) {
-                place_child(mechanism, joint);
+                place_child(mechanism, joint, false);
                 queue[tail++] = joint->child;
             }
         }
@@ -119,9 +131,7 @@ static void frame_of_axes(const double origin[3], const double x[3], const doubl
     kl_frame_with_x(x, with_x);
     kl_quat_rotate(with_x, unit_y, old_y);
     kl_quat_rotate(with_x, unit_z, new_z);
-    double cosine = kl_dot3(old_y, y), sine = kl_dot3(new_z, y);  // turn about x by atan2(sine, cosine)
-    turn[0] = sqrt(fmax(0.0, 0.5 * (1.0 + cosine)));
-    turn[1] = cosine < 1.0 ? sqrt(fmax(0.0, 0.5 * (1.0 - cosine))) * (sine < 0.0 ? -1.0 : 1.0) : 0.0;
+    kl_sincos(0.5 * kl_atan2(kl_dot3(new_z, y), kl_dot3(old_y, y)), &turn[1], &turn[0]);
     turn[2] = turn[3] = 0.0;
     kl_quat_mul(with_x, turn, pose + 3);
 }
@@ -359,26 +369,38 @@ static bool compose(const KlMechanism *mechanism, const KlImportJoint *first, co
     return false;
 }
 
-// Per degree of freedom of the composite, what the two joints had.
-static void compose_values(const KlImportJoint *first, const KlImportJoint *second, KlImportJoint *both) {
-    const KlImportJoint *parts[2] = {first, second};
+static void copy_freedom(const KlImportJoint *from, int32_t i, KlImportJoint *both, int32_t to) {
+    both->lower[to] = from->lower[i];
+    both->upper[to] = from->upper[i];
+    both->effort_limit[to] = from->effort_limit[i];
+    both->damping[to] = from->damping[i];
+    both->armature[to] = from->armature[i];
+    both->kp[to] = from->kp[i];
+    both->kd[to] = from->kd[i];
+    both->idle[to] = !from->actuated || from->idle[i];
+}
+
+// Per degree of freedom of the composite, what the two joints had; a cylindrical joint slides first.
+static void compose_values(KlMechanism *mechanism, const KlImportJoint *first, const KlImportJoint *second,
+                           KlImportJoint *both) {
+    bool swap = both->kind == KL_JOINT_CYLINDRICAL && first->kind == KL_JOINT_REVOLUTE;
+    const KlImportJoint *parts[2] = {swap ? second : first, swap ? first : second};
     int32_t to = 0;
     for (int32_t p = 0; p < 2; p++) {
         for (int32_t i = 0; i < kl_joint_kind(parts[p]->kind)->dofs && to < 6; i++, to++) {
-            both->lower[to] = parts[p]->lower[i];
-            both->upper[to] = parts[p]->upper[i];
-            both->effort_limit[to] = parts[p]->effort_limit[i];
-            both->damping[to] = parts[p]->damping[i];
-            both->armature[to] = parts[p]->armature[i];
-            both->kp[to] = parts[p]->kp[i];
-            both->kd[to] = parts[p]->kd[i];
+            copy_freedom(parts[p], i, both, to);
         }
     }
+    both->actuated = first->actuated || second->actuated;
+    bool limited = false;
     for (int32_t i = 0; both->kind == KL_JOINT_SPHERICAL && i < 3; i++) {  // coordinates are others now
+        limited = limited || isfinite(both->lower[i]) || isfinite(both->upper[i]);
         both->lower[i] = -INFINITY;
         both->upper[i] = INFINITY;
     }
-    both->actuated = first->actuated || second->actuated;
+    if (limited) {
+        kl_mechanism_note(mechanism, first->node, true, "its limits are not those of a spherical joint: left out");
+    }
 }
 
 // The joints that hang on a link (merged ones counted for their representative).
@@ -395,6 +417,29 @@ static int32_t joints_at(const KlMechanism *mechanism, int32_t link, int32_t fou
         }
     }
     return count;
+}
+
+// What two motions in a row do to the composite's frame G: with both joint frames A and B as they stand before,
+// X = A M1 A^-1 B M2 B^-1 moves the child, and M = G^-1 X G.
+static void compose_motions(const KlMechanism *mechanism, const KlImportJoint *first, const KlImportJoint *second,
+                            const double pose[7], KlImportJoint *both) {
+    const KlImportJoint *parts[2] = {first, second};
+    double turn[7] = {0, 0, 0, 1, 0, 0, 0}, back[7], next[7];
+    both->moved = first->moved || second->moved;
+    for (int32_t p = 0; p < 2; p++) {
+        double frame[7];
+        if (parts[p]->moved) {
+            joint_pose(mechanism, parts[p], frame);
+            kl_pose_mul(turn, frame, next);
+            kl_pose_mul(next, parts[p]->motion, turn);
+            inverse_pose(frame, back);
+            kl_pose_mul(turn, back, next);
+            memcpy(turn, next, sizeof turn);
+        }
+    }
+    inverse_pose(pose, back);
+    kl_pose_mul(back, turn, next);
+    kl_pose_mul(next, pose, both->motion);
 }
 
 // Replaces joints P -> L and L -> C by one joint P -> C. A closure may point either way.
@@ -420,9 +465,10 @@ static bool collapse(KlMechanism *mechanism, int32_t link) {
         return false;
     }
     KlImportJoint both = *first;
+    compose_motions(mechanism, first, second, pose, &both);
     both.kind = kind;
     both.closure = first->closure || second->closure;
-    compose_values(first, second, &both);
+    compose_values(mechanism, first, second, &both);
     both.child = reversed ? second->parent : second->child;
     kl_pose_relative(mechanism->links[both.parent].pose, pose, both.parent_frame);
     // The far side of a closure does not coincide yet: its frame follows through the second joint.
@@ -443,8 +489,16 @@ static bool collapse(KlMechanism *mechanism, int32_t link) {
 
 // -------------------------------------------------------------------------------- odd inertias
 
-static void make_valid(KlMechanism *mechanism, KlImportLink *link) {
+static KlStatus make_valid(KlMechanism *mechanism, KlImportLink *link) {
     double moments[3];
+    bool sane = link->mass <= MOST_MASS;
+    for (int32_t k = 0; k < 9; k++) {
+        sane = sane && fabs(link->inertia[k]) <= MOST_INERTIA;
+    }
+    if (!sane) {
+        return kl_xml_fail(link->node, "mass %g kg with inertia %g, %g, %g kg m^2: at most %g and %g can be simulated",
+                           link->mass, link->inertia[0], link->inertia[4], link->inertia[8], MOST_MASS, MOST_INERTIA);
+    }
     if (link->mass < SMALL_MASS) {
         double mass = mechanism->options->placeholder_mass, radius = 0.01;
         kl_mechanism_note(mechanism, link->node, false,
@@ -454,7 +508,7 @@ static void make_valid(KlMechanism *mechanism, KlImportLink *link) {
         for (int32_t k = 0; k < 9; k++) {
             link->inertia[k] = k % 4 == 0 ? 0.4 * mass * radius * radius : 0.0;
         }
-        return;
+        return KL_OK;
     }
     kl_principal_moments(link->inertia, moments);
     double lack = moments[2] - moments[1] - moments[0];  // triangle inequality
@@ -467,6 +521,38 @@ static void make_valid(KlMechanism *mechanism, KlImportLink *link) {
     }
     for (int32_t k = 0; add > 0.0 && k < 9; k += 4) {
         link->inertia[k] += add;
+    }
+    return KL_OK;
+}
+
+// ------------------------------------------------------------------------------------- the start
+
+// Joints hold links that remain: called after the reduction. Roots first, then along the joint tree.
+void kl_mechanism_move(KlMechanism *mechanism) {
+    bool any = false;
+    for (int32_t i = 0; i < mechanism->link_count; i++) {
+        KlImportLink *link = &mechanism->links[i];
+        any = any || link->has_start;
+        if (link->has_start && link->into < 0) {
+            memcpy(link->pose, link->start, sizeof link->pose);
+        }
+    }
+    for (int32_t j = 0; j < mechanism->joint_count; j++) {
+        any = any || mechanism->joints[j].moved;
+    }
+    // As many rounds as the tree is deep settle every link; a round that changes nothing ends it.
+    for (int32_t round = 0; any && round < mechanism->link_count; round++) {
+        any = false;
+        for (int32_t j = 0; j < mechanism->joint_count; j++) {
+            const KlImportJoint *joint = &mechanism->joints[j];
+            double before[7];
+            if (joint->removed || joint->closure) {
+                continue;
+            }
+            memcpy(before, mechanism->links[joint->child].pose, sizeof before);
+            place_child(mechanism, joint, true);
+            any = any || memcmp(before, mechanism->links[joint->child].pose, sizeof before) != 0;
+        }
     }
 }
 
@@ -504,7 +590,7 @@ KlStatus kl_mechanism_reduce(KlMechanism *mechanism) {
     for (int32_t i = 0; i < mechanism->link_count; i++) {
         KlImportLink *link = &mechanism->links[i];
         if (link->into < 0 && !link->is_world) {
-            make_valid(mechanism, link);
+            KL_TRY(make_valid(mechanism, link));
         }
     }
     warn_of_ratio(mechanism);
@@ -516,6 +602,10 @@ KlStatus kl_mechanism_reduce(KlMechanism *mechanism) {
     }
     for (int32_t g = 0; g < mechanism->geom_count; g++) {
         resolve(mechanism, &mechanism->geoms[g].link, mechanism->geoms[g].def.pose);
+    }
+    for (int32_t i = 0; i < mechanism->exclude_count; i++) {
+        KlImportPair *pair = &mechanism->excludes[i];
+        *pair = (KlImportPair){representative(mechanism, pair->link_a), representative(mechanism, pair->link_b)};
     }
     return KL_OK;
 }
