@@ -33,7 +33,7 @@
 #include "solver/semismooth.h"
 #include "solver/solver.h"
 
-enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, PARAM_LEAST_NORM };
+enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, PARAM_LEAST_NORM, PARAM_COMPLIANCE };
 
 static const KlParam params[] = {
     KL_SCALED_PARAMS,
@@ -48,6 +48,10 @@ static const KlParam params[] = {
      "way, as far "
      "as the cones allow. Costs one factorization.",
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
+    {"compliance", "Joint compliance", "",
+     "Compliance of joints, in tolerances of the heavier body's mobility: rows that contradict each "
+     "other by less than the tolerance, as those of loops that have drifted, then do not jam. 0: none.",
+     KL_PARAM_REAL, 0.25, 0.0, 0.4, false, NULL},
 };
 
 typedef enum Phase { PHASE_HELD, PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, PHASE_REST } Phase;
@@ -88,6 +92,7 @@ typedef struct Newton {
     double *inside, *inside_velocity, *inside_natural;  // (dim) scratch
     uint8_t *state;                                     // (limits + contacts) branches
     double merit, relative, best_relative;
+    double compliance;  // of joints, share of the heavier body's reply
     double eta;
     Phase phase;
     bool interior_started, interior_dead;  // dead: it can go no further
@@ -171,6 +176,17 @@ static void start_newton(Newton *n, const double *from, double eta, bool attempt
     }
     n->merit = evaluate(n, n->x, n->velocity, n->natural, &n->relative);
     n->window_relative = n->relative;
+}
+
+// From here on joints yield a little. (The held problem and the search for the least norm know no
+// compliance: they take weak directions for null ones by themselves.)
+static void soften_joints(Newton *n) {
+    if (n->compliance > 0.0) {
+        kl_scaled_soften_joints(&n->scaled, n->compliance);
+        n->best_relative = INFINITY;
+        n->merit = evaluate(n, n->x, n->velocity, n->natural, &n->relative);
+        n->window_relative = n->relative;
+    }
 }
 
 // ---- handing over ------------------------------------------------------------------------------
@@ -281,10 +297,12 @@ static void start_held(Newton *n) {
     if (!n->scaled.bodies && !slides(n)) {
         n->phase = PHASE_HELD;
         n->held_tries = 0;
+    } else {
+        soften_joints(n);
     }
 }
 
-static void iterate_held(Newton *n, double tolerance) {
+static void try_held(Newton *n, double tolerance) {
     KlHeld *h = &n->held;
     size_t bytes = (size_t)n->scaled.dim * sizeof *n->x;
     n->phase = PHASE_NEWTON;
@@ -311,6 +329,13 @@ static void iterate_held(Newton *n, double tolerance) {
         memcpy(n->trial_velocity, h->velocity, bytes);
         accept(n, merit);
         n->relative = n->window_relative = relative;
+    }
+}
+
+static void iterate_held(Newton *n, double tolerance) {
+    try_held(n, tolerance);
+    if (n->phase == PHASE_NEWTON && !n->settled) {
+        soften_joints(n);
     }
 }
 
@@ -467,9 +492,11 @@ static KlStatus begin(KlRun *run) {
     n->interior_started = n->interior_dead = n->settled = n->least = false;
     n->admm_rounds = n->proximal_rounds = 0;
     n->best_relative = INFINITY;
+    n->compliance = run->param[PARAM_COMPLIANCE] * run->param[KL_PARAM_TOLERANCE];
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
     start_newton(n, n->trial, kl_param(run, PARAM_ETA), false);
     if (run->param[PARAM_INTERIOR] != 0.0) {
+        soften_joints(n);
         start_interior(n);
     } else {
         start_held(n);
@@ -512,6 +539,10 @@ static bool is_unique(Newton *n) {
 
 static void move_to_least_norm(Newton *n, double tolerance) {
     double relative;
+    if (n->compliance > 0.0) {
+        kl_scaled_soften_joints(&n->scaled, 0.0);
+        kl_scaled_velocity(&n->scaled, n->best, n->best_velocity);
+    }
     if (!kl_least_norm(&n->least_norm, &n->scaled, n->best, n->best_velocity)) {
         return;
     }

@@ -402,12 +402,12 @@ static void add_softening(KlScaled *s) {
 static bool lay_out(KlScaled *s) {
     size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
     // One more than needed: an offset into no array at all would be undefined.
-    if (!KL_ROOM(s->vectors, 8 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
+    if (!KL_ROOM(s->vectors, 9 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
         !KL_ROOM(s->flags, contacts + 1)) {
         return false;
     }
     double *at = s->vectors.at;
-    double **vectors[] = {&s->scale,   &s->report_scale, &s->free_velocity, &s->lambda,
+    double **vectors[] = {&s->scale,   &s->report_scale, &s->free_velocity, &s->lambda,          &s->compliance,
                           &s->product, &s->residual,     &s->reply,         &s->laws.joint_shift};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++, at += dim) {
         *vectors[i] = at;
@@ -494,6 +494,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     if (has_bodies && !scale_rows(s)) {
         return KL_ERR_MEMORY;
     }
+    memset(s->compliance, 0, (size_t)s->dim * sizeof *s->compliance);
     s->bodies = has_bodies && (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
     s->least_shift = s->bodies ? 1e-10 : 1e-13;  // rounding over the shift is what a solution loses
     if (s->bodies) {
@@ -513,6 +514,34 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     }
     add_softening(s);
     return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric, where == KL_FACTOR_DENSE);
+}
+
+// A joint row moves by its reaction through both its bodies. The lighter one's reply may be a million
+// times the heavier one's, which carries the load: the heavier one's tells what counts as small.
+static double heavier_reply(const KlScaled *s, int32_t row) {
+    const double *scaled = s->rows.at + 24 * (size_t)row, *divided = scaled + 12;
+    double reply = INFINITY;
+    for (int32_t side = 0; side < 2; side++) {
+        double own = dot6(scaled + 6 * side, divided + 6 * side);
+        reply = own > 0.0 && own < reply ? own : reply;
+    }
+    return isfinite(reply) ? reply : 0.0;
+}
+
+void kl_scaled_soften_joints(KlScaled *s, double share) {
+    const KlProblem *p = s->problem;
+    for (int32_t b = 0; b < p->joint_count && kl_problem_has_bodies(p); b++) {
+        int32_t rows = kl_block_rows(p, b);
+        double *diagonal = s->bodies ? NULL : diagonal_block(&s->delassus, b);
+        for (int32_t i = 0; i < rows; i++) {
+            int32_t row = p->block_start[b] + i;
+            double before = s->compliance[row];
+            s->compliance[row] = share > 0.0 ? share * heavier_reply(s, row) : 0.0;
+            if (diagonal != NULL) {
+                diagonal[i * rows + i] += s->compliance[row] - before;
+            }
+        }
+    }
 }
 
 // ---- products ----------------------------------------------------------------------------------
@@ -646,7 +675,7 @@ double kl_scaled_natural(const KlScaled *s, const double *x, const double *veloc
 void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run) {
     kl_scaled_to_reaction(s, x, run->lambda);
     for (int32_t i = 0; i < s->dim; i++) {
-        scratch[i] = velocity[i] * s->unit / s->scale[i];
+        scratch[i] = (velocity[i] - s->compliance[i] * x[i]) * s->unit / s->scale[i];
     }
     kl_problem_loop_residuals(run->problem, run->lambda, scratch, &run->primal, &run->dual, &run->complementarity);
     run->factorizations = s->factorizations;
@@ -656,7 +685,7 @@ double kl_scaled_natural_relative(const KlScaled *s, const double *x, const doub
     double largest = 0.0, size = 0.0;
     for (int32_t i = 0; i < s->dim; i++) {
         double weight = i < s->first_limit ? s->report_scale[i] / s->scale[i] : s->scale[i];
-        double error = fabs(weight * natural[i]);
+        double error = fabs(weight * (natural[i] - s->compliance[i] * x[i]));
         largest = error > largest || isnan(error) ? error : largest;
         size = larger(size, fabs(s->scale[i] * x[i]));
     }

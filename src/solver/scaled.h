@@ -62,6 +62,7 @@ typedef struct KlScaled {
     double *product;         // (dim) scratch
     double *residual;        // (dim) scratch
     double *reply;           // (dim) scratch of the body system
+    double *compliance;      // (dim) of kl_scaled_soften_joints
     bool bodies;             // systems are factored in body space
     double least_shift;      // smallest proximal term that this factorization bears
     double report_size;      // |S v_f| of r_nat_rel
@@ -95,15 +96,19 @@ enum { KL_SCALED_DENSE = 400 };
 KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity);
 void kl_scaled_release(KlScaled *s);
 
-// R of a row in scaled units.
+// R of a row in scaled units, compliance included.
 static inline double kl_scaled_softness(const KlScaled *s, int32_t row) {
-    return s->scale[row] * s->problem->softening[row] * s->scale[row];
+    return s->scale[row] * s->problem->softening[row] * s->scale[row] + s->compliance[row];
 }
 void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x);
 void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda);
-void kl_scaled_multiply(KlScaled *s, const double *x, double *product);   // D x
-void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity);  // D x + v_f
-void kl_scaled_project(const KlScaled *s, double *x);                     // P_K in place
+// Adds to the diagonal of D, on joint rows, a share of the heavier body's reply (1/m and the like), in
+// place of what was added before; 0 at first. Explicit problems know no bodies and stay as they are.
+void kl_scaled_soften_joints(KlScaled *s, double share);
+// D x and D x + v_f, compliance included; kl_scaled_natural_relative and kl_scaled_report leave it out.
+void kl_scaled_multiply(KlScaled *s, const double *x, double *product);
+void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity);
+void kl_scaled_project(const KlScaled *s, double *x);  // P_K in place
 
 // natural = x - P_K(x - v_hat) (dim); returns its L2 norm. Velocity belongs to x.
 double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural);

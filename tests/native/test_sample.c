@@ -61,14 +61,28 @@ static void stored_solutions_solve_their_problems(void **state) {
     }
 }
 
-static void newton_ncp_solves_the_sample(void **state) {
-    (void)state;
-    for (int32_t i = 0; i < file.count; i++) {
+static void solve_all(ProblemFile *from) {
+    for (int32_t i = 0; i < from->count; i++) {
         ProblemRecord record;
-        assert_ok(problem_file_read(&file, i, &record));
+        assert_ok(problem_file_read(from, i, &record));
         judge_solver("newton-ncp", record.problem, 1e-10, record.name, NULL);
         problem_record_free(&record);
     }
+}
+
+static void newton_ncp_solves_the_sample(void **state) {
+    (void)state;
+    solve_all(&file);
+}
+
+// Problems that resisted for long: rows that contradict each other a little (docs/dataset.md).
+static void newton_ncp_solves_what_resisted(void **state) {
+    (void)state;
+    ProblemFile resisting;
+    assert_ok(problem_file_open(KL_TEST_DATA "/dataset/resisting.h5", &resisting));
+    assert_int_equal(resisting.count, 19);
+    solve_all(&resisting);
+    problem_file_close(&resisting);
 }
 
 int main(void) {
@@ -76,6 +90,7 @@ int main(void) {
         cmocka_unit_test(every_system_and_category_is_in_the_sample),
         cmocka_unit_test(stored_solutions_solve_their_problems),
         cmocka_unit_test(newton_ncp_solves_the_sample),
+        cmocka_unit_test(newton_ncp_solves_what_resisted),
     };
     return cmocka_run_group_tests(tests, open_sample, close_sample);
 }
