@@ -58,22 +58,18 @@ static double tolerance_at_scale(const KlSolverInfo *info, const Case *c) {
     return stop_of(info) == STOP_RELATIVE ? initial : initial * speed * speed;
 }
 
-static void must_converge(const KlSolverInfo *info, const Case *c, const KlSolution *s) {
-    if (s->outcome != KL_OUTCOME_CONVERGED && !c->hard) {
-        fail_msg("%s does not converge on %s: %s", info->id, c->name, kl_outcome_name(s->outcome));
-    }
-}
-
 static void keeps_promise(const KlSolverInfo *info, const Case *c, KlSolver *solver) {
     KlSolution s = solve_and_hold_to_promise(solver, c->problem, c->name);
-    must_converge(info, c, &s);
+    if (s.outcome != KL_OUTCOME_CONVERGED && !c->hard) {
+        fail_msg("%s does not converge on %s: %s", info->id, c->name, kl_outcome_name(s.outcome));
+    }
 }
 
 static void is_close(const KlSolverInfo *info, const Case *c, KlSolver *solver) {
     assert_ok(kl_solver_set(solver, "tolerance", tolerance_at_scale(info, c)));
     KlSolution s = solve_and_hold_to_promise(solver, c->problem, c->name);
-    must_converge(info, c, &s);
-    if (s.outcome == KL_OUTCOME_CONVERGED) {
+    bool ended = s.outcome == KL_OUTCOME_CONVERGED || s.outcome == KL_OUTCOME_STAGNATED;  // rounding may come first
+    if (ended || !c->hard) {
         assert_solves(info, c, &s, CLOSE);
     }
 }
