@@ -9,6 +9,7 @@ export interface SceneEntry {
     title: string;
     text: string;
     surrogate: boolean;
+    experiment: boolean; // names a scene and brings solvers, runs or settings of its own
     bodies: number;
     joints: number;
     files: string[]; // what the scene refers to, beside index.json
@@ -19,7 +20,7 @@ export interface SceneEntry {
 function* strings(value: unknown): Generator<string> {
     if (typeof value === 'string') yield value;
     else if (value && typeof value === 'object') {
-        for (const part of Object.values(value)) yield* strings(part);
+        for (const [key, part] of Object.entries(value)) if (key !== '$schema') yield* strings(part);
     }
 }
 
@@ -39,18 +40,23 @@ function references(root: string, path: string, found = new Set<string>()): Set<
 
 function entry(root: string, file: string): SceneEntry | null {
     const path = join(root, file);
-    const scene = JSON.parse(readFileSync(path, 'utf8'));
-    if (!Array.isArray(scene.bodies) && !scene.scene) return null;
+    const document = JSON.parse(readFileSync(path, 'utf8'));
+    const experiment = typeof document.scene === 'string';
+    const scene = experiment
+        ? JSON.parse(readFileSync(resolve(dirname(path), document.scene), 'utf8'))
+        : document;
+    if (!Array.isArray(scene.bodies)) return null;
     return {
-        id: scene.id ?? file.replace(/\.json$/, ''),
+        id: document.id ?? file.replace(/\.json$/, ''),
         path: file,
-        title: scene.title ?? file,
-        text: scene.text ?? '',
+        title: document.title ?? file,
+        text: document.text ?? '',
         surrogate: scene.surrogate === true,
-        bodies: scene.bodies?.length ?? 0,
+        experiment,
+        bodies: scene.bodies.length,
         joints: scene.joints?.length ?? 0,
         files: [...references(root, path)].sort(),
-        runs: (scene.runs ?? []).map((run: Record<string, string>) => ({
+        runs: (document.runs ?? scene.runs ?? []).map((run: Record<string, string>) => ({
             id: run.id,
             title: run.title ?? run.id,
             text: run.text ?? '',
@@ -62,12 +68,14 @@ export function scenes(root: string): Plugin {
     const list = (): SceneEntry[] =>
         !existsSync(root)
             ? []
-            : readdirSync(root)
+            : ['', 'experiments']
+                  .filter((folder) => existsSync(join(root, folder)))
+                  .flatMap((folder) => readdirSync(join(root, folder)).map((file) => join(folder, file)))
                   .filter((file) => file.endsWith('.json') && file !== 'schema.json')
                   .sort()
                   .map((file) => entry(root, file))
                   .filter((e) => e !== null)
-                  .sort((a, b) => a.bodies - b.bodies);
+                  .sort((a, b) => Number(a.experiment) - Number(b.experiment) || a.bodies - b.bodies);
     const files = () => new Set(list().flatMap((e) => [e.path, ...e.files]));
     return {
         name: 'kinloop-scenes',

@@ -93,7 +93,8 @@ export class KlBench extends KlDialog {
     readonly heading = 'Benchmark';
 
     protected override opening(): void {
-        void galleryIndex().then((list) => {
+        void galleryIndex().then((all) => {
+            const list = all.filter((e) => !e.experiment);
             entries.value = list;
             if (chosenScenes.value.size === 0)
                 chosenScenes.value = new Set(list.slice(0, 3).map((e) => e.id));

@@ -62,7 +62,11 @@ export class KlGallery extends KlDialog {
                 Files stay on this computer.
             </p>
             <ul class="gallery">
-                ${entries.value.map((entry) => this.card(entry))}
+                ${entries.value.filter((e) => !e.experiment).map((entry) => this.card(entry))}
+            </ul>
+            <h3>With the report's solvers, and of its discussion</h3>
+            <ul class="gallery">
+                ${entries.value.filter((e) => e.experiment).map((entry) => this.card(entry))}
             </ul>
         `;
     }

@@ -58,12 +58,28 @@ test('the gallery opens every kind of run', async () => {
     await cards.first().waitFor();
     assert.ok((await cards.count()) >= 5);
     assert.ok((await page.locator('.gallery .tag').count()) > 0, 'surrogates are called so');
+    const report = page.locator('button[data-scene="nunchaku_report"]');
+    assert.equal(await report.count(), 5, "the report's solvers on each run of the scene");
+    await report.first().scrollIntoViewIfNeeded();
+    await page.screenshot({ path: resolve(shots, 'gallery.png') });
     await page.locator('button[data-scene="nunchaku"]').first().click();
     await page.waitForFunction(
         () => window.kinloop.scene === 'nunchaku' && window.kinloop.lanes.some((l) => l.filled > 5),
         undefined,
         { timeout: 60_000 },
     );
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a document that names a scene opens by its link, with its own runs and solvers', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=contact_margin&run=margin_1e-6&T=0.02&t=0.01`,
+    );
+    await filled(page);
+    assert.equal(await page.evaluate(() => window.kinloop.scene), 'contact_margin');
+    assert.equal(await page.evaluate(() => window.kinloop.lanes.length), 4, 'the page starts with four');
     assert.deepEqual(errors, []);
     await context.close();
 });
