@@ -4,12 +4,7 @@
 
 enum { STEP = KL_SPLITTING_PARAM_COUNT };
 
-static const KlParam params[] = {
-    KL_SPLITTING_PARAMS,
-    {"step", "Contact step", "",
-     "printed: 3 / tr(D_jj), the paper's, which converges only below 2 / lambda_max. safe: 1 / lambda_max(D_jj).",
-     KL_PARAM_CHOICE, 0.0, 0.0, 1.0, false, "printed|safe"},
-};
+static const KlParam params[] = {KL_SPLITTING_PARAMS, KL_CCP_STEP_PARAM};
 
 static const KlSplittingKind kind = {.local = kl_local_ccp, .step = kl_local_ccp_step, .de_saxce = true};
 

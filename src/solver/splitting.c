@@ -124,26 +124,11 @@ KlStatus kl_splitting_begin(KlRun *run, const KlSplittingKind *kind, bool safe_s
 
 // ---- one sweep ---------------------------------------------------------------------------------
 
-static double dot(const double *a, const double *b, int32_t count) {
-    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-    int32_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        s0 += a[i] * b[i];
-        s1 += a[i + 1] * b[i + 1];
-        s2 += a[i + 2] * b[i + 2];
-        s3 += a[i + 3] * b[i + 3];
-    }
-    for (; i < count; i++) {
-        s0 += a[i] * b[i];
-    }
-    return (s0 + s1) + (s2 + s3);
-}
-
 static void dense_rows(const KlSplitting *s, const KlProblem *p, int32_t first, int32_t rows, const double *lambda,
                        double *velocity) {
     for (int32_t i = 0; i < rows; i++) {
         const double *row = s->delassus + (size_t)(first + i) * (size_t)p->dim;
-        velocity[i] = p->free_velocity[first + i] + dot(row, lambda, p->dim);
+        velocity[i] = p->free_velocity[first + i] + kl_dot(row, lambda, p->dim);
     }
 }
 
@@ -252,7 +237,7 @@ static double complementarity(const KlProblem *p, const double *lambda, const do
     double largest = 0.0;
     for (int32_t b = p->joint_count; b < p->block_count; b++) {
         int32_t first = kl_block_first(p, b);
-        double power = fabs(dot(lambda + first, v + first, kl_block_rows(p, b)));
+        double power = fabs(kl_dot(lambda + first, v + first, kl_block_rows(p, b)));
         largest = power > largest || power != power ? power : largest;
     }
     return largest;
@@ -263,7 +248,7 @@ void kl_splitting_residuals(KlRun *run) {
     const KlProblem *p = run->problem;
     size_t bytes = (size_t)p->dim * sizeof(double);
     current_velocity(s, p, run->lambda, s->velocity);
-    s->objective = 0.5 * (dot(run->lambda, s->velocity, p->dim) + dot(run->lambda, p->free_velocity, p->dim));
+    s->objective = 0.5 * (kl_dot(run->lambda, s->velocity, p->dim) + kl_dot(run->lambda, p->free_velocity, p->dim));
     memcpy(s->residual, run->lambda, bytes);
     kl_problem_project(p, s->residual);
     run->primal = distance(run->lambda, s->residual, p->dim);

@@ -82,6 +82,15 @@ typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER
             1e9, false, NULL                                                                                         \
     }
 
+// Steps on the cone: `safe_step` of kl_splitting_begin is the second choice.
+#define KL_CCP_STEP_PARAM                                                                               \
+    {                                                                                                   \
+        "step", "Contact step", "",                                                                     \
+            "printed: 3 / tr(D_jj), the paper's, which converges only below 2 / lambda_max. safe: 1 / " \
+            "lambda_max(D_jj).",                                                                        \
+            KL_PARAM_CHOICE, 0.0, 0.0, 1.0, false, "printed|safe"                                       \
+    }
+
 // What a solver adds to the scheme.
 typedef struct KlSplittingKind {
     KlLocalSolver local;

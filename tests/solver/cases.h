@@ -124,4 +124,17 @@ static inline void cases_free(Case cases[CASE_COUNT]) {
     }
 }
 
+// For cmocka_run_group_tests: *state is the list.
+static inline int cases_setup(void **state) {
+    static Case cases[CASE_COUNT];
+    cases_load(cases);
+    *state = cases;
+    return 0;
+}
+
+static inline int cases_teardown(void **state) {
+    cases_free(*state);
+    return 0;
+}
+
 #endif

@@ -240,18 +240,6 @@ static void every_outcome_is_finite_and_in_the_cone(void **state) {
     }
 }
 
-static int load(void **state) {
-    static Case cases[CASE_COUNT];
-    cases_load(cases);
-    *state = cases;
-    return 0;
-}
-
-static int unload(void **state) {
-    cases_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers_keep_what_their_stop_test_promises),
@@ -261,5 +249,5 @@ int main(void) {
         cmocka_unit_test(early_stopping_ends_on_a_plateau_of_the_objective),
         cmocka_unit_test(every_outcome_is_finite_and_in_the_cone),
     };
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, cases_setup, cases_teardown);
 }

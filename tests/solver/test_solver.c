@@ -562,18 +562,6 @@ static void running_out_of_memory_is_a_status(void **state) {
     }
 }
 
-static int load(void **state) {
-    static Case cases[CASE_COUNT];
-    cases_load(cases);
-    *state = cases;
-    return 0;
-}
-
-static int unload(void **state) {
-    cases_free(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_documented_solver_is_listed),
@@ -599,5 +587,5 @@ int main(void) {
         cmocka_unit_test(a_reserved_solver_allocates_nothing),
         cmocka_unit_test(running_out_of_memory_is_a_status),
     };
-    return cmocka_run_group_tests(tests, load, unload);
+    return cmocka_run_group_tests(tests, cases_setup, cases_teardown);
 }
