@@ -1,4 +1,4 @@
-# Third-party libraries: Debian's jansson, expat and libyaml natively; ODE always, and for WebAssembly
+# Third-party libraries: Debian's jansson, expat and libyaml natively; ODE and meshoptimizer always, and for WebAssembly
 # the other three too, built from pinned sources (scripts/deps.sh). What is built stays in a cache that
 # worktrees and clean clones share: $KL_DEPS_CACHE, or kinloop/ in the user's cache folder.
 
@@ -52,7 +52,7 @@ endfunction()
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/deps.sh RESULT_VARIABLE failed
                 OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(failed)
-    message(FATAL_ERROR "scripts/deps.sh could not provide the sources of ODE, jansson, expat and libyaml")
+    message(FATAL_ERROR "scripts/deps.sh could not provide the sources of ODE, meshoptimizer, jansson, expat and libyaml")
 endif()
 get_filename_component(KL_CACHE ${sources} DIRECTORY)
 
@@ -63,6 +63,12 @@ kl_import(kl_ode ${prefix} ode)
 set_target_properties(kl_ode PROPERTIES IMPORTED_LINK_INTERFACE_LANGUAGES CXX
     INTERFACE_COMPILE_DEFINITIONS dIDEDOUBLE
     INTERFACE_LINK_LIBRARIES kl)  # for kl_atan2 and its like, see cmake/ode/own_trig.h
+
+kl_build_dependency(meshoptimizer ${PROJECT_SOURCE_DIR}/cmake/meshoptimizer
+    ${PROJECT_SOURCE_DIR}/cmake/meshoptimizer/CMakeLists.txt prefix
+    -DMESHOPTIMIZER_SOURCE_DIR=${sources}/meshoptimizer-0.18)
+kl_import(kl_meshoptimizer ${prefix} meshoptimizer)
+set_target_properties(kl_meshoptimizer PROPERTIES IMPORTED_LINK_INTERFACE_LANGUAGES CXX)
 
 if(EMSCRIPTEN)
     kl_build_dependency(jansson ${sources}/jansson-2.14 "" prefix

@@ -2,8 +2,9 @@
 # command with man page and completions, scenes, the page; and the Debian package made of it (cpack).
 include(GNUInstallDirs)
 
-# The static library stands on ODE's collision half, which comes along under a name of its own.
+# The static library stands on ODE's collision half and on meshoptimizer, which come along under names of their own.
 get_target_property(KL_ODE_ARCHIVE kl_ode IMPORTED_LOCATION)
+get_target_property(KL_MESHOPTIMIZER_ARCHIVE kl_meshoptimizer IMPORTED_LOCATION)
 
 # The shared library exports what kl.h declares, and nothing else.
 file(READ ${PROJECT_SOURCE_DIR}/src/kl.h KL_HEADER)
@@ -18,8 +19,9 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
 # Version 0.y promises nothing between minor versions, so the soname carries both numbers.
 add_library(kl_shared SHARED ${KL_SOURCES})
 target_include_directories(kl_shared PRIVATE src)
-target_link_libraries(kl_shared PRIVATE kl_flags kl_jansson kl_expat kl_yaml ${KL_ODE_ARCHIVE} m)
-target_include_directories(kl_shared SYSTEM PRIVATE $<TARGET_PROPERTY:kl_ode,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(kl_shared PRIVATE kl_flags kl_jansson kl_expat kl_yaml ${KL_ODE_ARCHIVE} ${KL_MESHOPTIMIZER_ARCHIVE} m)
+target_include_directories(kl_shared SYSTEM PRIVATE $<TARGET_PROPERTY:kl_ode,INTERFACE_INCLUDE_DIRECTORIES>
+                           $<TARGET_PROPERTY:kl_meshoptimizer,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(kl_shared PRIVATE dIDEDOUBLE)
 target_link_options(kl_shared PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/kl.map -Wl,--no-undefined)
 set_target_properties(kl_shared PROPERTIES OUTPUT_NAME kl VERSION ${PROJECT_VERSION}
@@ -33,6 +35,8 @@ install(TARGETS kl ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
 install(FILES $<TARGET_FILE:kl_shared> $<TARGET_SONAME_FILE:kl_shared> $<TARGET_LINKER_FILE:kl_shared>
         DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(FILES ${KL_ODE_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libkl_ode.a COMPONENT library)
+install(FILES ${KL_MESHOPTIMIZER_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libkl_meshoptimizer.a
+        COMPONENT library)
 
 configure_file(cmake/kinloop.pc.in kinloop.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kinloop.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)

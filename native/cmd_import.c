@@ -16,6 +16,7 @@ static const CliOption options[] = {
     {"self-collision", 0, CLI_FLAG, NULL, "let the model collide with itself", 0, 0, NULL},
     {"mesh-collision", 0, CLI_FLAG, NULL, "collide meshes as they are, not their convex hulls", 0, 0, NULL},
     {"ground", 0, CLI_FLAG, NULL, "add a plane just below the model", 0, 0, NULL},
+    {"decimate", 0, CLI_INT, "N", "thin meshes out to at most N triangles (0: none)", 0, 2e6, NULL},
     {"keyframe", 0, CLI_INT, "N", "MJCF: the key to start in (1); 0 is the file's own pose", 0, 1000, NULL},
     {"density", 0, CLI_REAL, "KG/M3", "for inertia from geometry (1000)", 1e-9, 1e9, NULL},
     {"placeholder-mass", 0, CLI_REAL, "KG", "given to moving links without mass (1e-3)", 1e-12, 1e9, NULL},

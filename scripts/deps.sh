@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the sources of ODE, jansson, expat and libyaml into a cache and prints the folder they lie in.
+# Puts the sources of ODE, meshoptimizer, jansson, expat and libyaml into a cache and prints the folder they lie in.
 #
 #   KL_DEPS_DIR     take the tarballs from this folder instead of from apt
 #   KL_DEPS_CACHE   the cache; ${XDG_CACHE_HOME:-~/.cache}/kinloop unless set
@@ -11,6 +11,7 @@ set -eu
 cache=${KL_DEPS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kinloop}
 tarballs='
 b26aebdcb015e2d89720ef48e0cb2e8a3ca77915f89d853893e7cc861f810f22 ode_0.16.2.orig.tar.gz ode-0.16.2
+881ea2cc687f1fef5ce70484e0ca6504e13856dd856677749f3763bc685956d3 meshoptimizer_0.18+dfsg.orig.tar.xz meshoptimizer-0.18
 c739578bf6b764aa0752db9a2fdadcfe921c78f1228c7ec0bb47fa804c55d17b jansson_2.14.orig.tar.gz jansson-2.14
 ab00ee05c7067fd10a35c5d2a4922ebba746ddd50ff83b79c828da17bbdf1757 expat_2.5.0.orig.tar.gz libexpat-R_2_5_0
 fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e libyaml_0.2.5.orig.tar.gz libyaml-0.2.5
@@ -63,7 +64,7 @@ echo "$tarballs" | sed '/^$/d' | while read -r sum name folder; do
         matches "$cache/tarballs/$name" "$sum" || fail "$name is missing or has another SHA-256 than $sum"
     fi
     rm -rf "${cache:?}/src/$folder"
-    tar -xzf "$cache/tarballs/$name" -C "$cache/src"
+    (cd "$cache/src" && cmake -E tar xf "$cache/tarballs/$name")
     touch "$cache/src/$folder/.complete"
 done
 rm -rf "$cache/apt"

@@ -637,6 +637,7 @@ typedef struct KlImportOptions {
     bool self_collision;     // default false: the mechanism collides with the world only
     bool mesh_collision;     // collide triangle meshes as they are instead of their convex hulls
     bool ground;             // add a ground plane just below the lowest point of the start pose
+    int32_t decimate;        // meshes keep at most this many triangles, by quadric error; 0, the default: all
     int32_t keyframe;        // MJCF: which key the scene starts in, from 1; 0: the file's own pose; default 1
     double placeholder_mass; // [kg] given to moving links without mass that cannot be removed; default 1e-3
     double density;          // [kg/m^3] for inertia from geometry; default 1000

@@ -80,9 +80,9 @@ async function wasm(createModule, bytes, file, solver, steps) {
 }
 
 // Scene and report of the command.
-function nativeImport(folder, model) {
+function nativeImport(folder, model, decimate) {
     const scene = join(work, 'imported.json');
-    const report = execFileSync(command, ['import', model, '-o', scene, '--force', '--json'],
+    const report = execFileSync(command, ['import', model, '-o', scene, '--force', '--json', '--decimate', decimate],
         { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     return JSON.stringify(JSON.parse(report)) + readFileSync(scene, 'utf8');
 }
@@ -92,11 +92,11 @@ function filesBelow(folder, path = '') {
         entry.isDirectory() ? filesBelow(folder, join(path, entry.name)) : [join(path, entry.name)]);
 }
 
-async function wasmImport(folder, model) {
+async function wasmImport(folder, model, decimate) {
     const create = (await import(pathToFileURL(join(core, 'kinloop-import.mjs')).href)).default;
     const importer = new Importer(await startCore(create, readFileSync(join(core, 'kinloop-import.wasm'))));
     for (const file of filesBelow(folder)) importer.putFile(file, readFileSync(join(folder, file)));
-    const { document, report } = importer.run(model);
+    const { document, report } = importer.run(model, { decimate });
     importer.destroy();
     return JSON.stringify(report) + document;
 }
@@ -142,7 +142,10 @@ for (const [file, steps] of cases) {
 }
 const models = join(root, 'tests/data/models');
 for (const model of filesBelow(models).filter((file) => /\.(urdf|xml)$/.test(file))) {
-    await same(`import of ${model}`, () => nativeImport(models, model), () => wasmImport(models, model));
+    for (const decimate of [0, 100]) {  // triangles of a mesh
+        await same(`import of ${model}, decimate ${decimate}`, () => nativeImport(models, model, decimate),
+            () => wasmImport(models, model, decimate));
+    }
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

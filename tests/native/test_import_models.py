@@ -175,6 +175,30 @@ class Models(unittest.TestCase):
                 model = self.write("a.urdf", urdf(link("root", ""), link("l", inertial() + mesh(name)), joint("j", "root", "l")))
                 self.told(self.good(model, "--ground", *exact), part)
 
+    def test_large_meshes_are_thinned_out_on_request(self):
+        rings, sides, text = 24, 32, ""
+        for i in range(rings):
+            polar = math.pi * (i + 0.5) / rings
+            for k in range(sides):
+                turn = 2 * math.pi * k / sides
+                text += f"v {math.sin(polar) * math.cos(turn)} {math.sin(polar) * math.sin(turn)} {math.cos(polar)}\n"
+        for i, k in itertools.product(range(rings - 1), range(sides)):
+            a, b = i * sides + k + 1, i * sides + (k + 1) % sides + 1
+            text += f"f {a} {a + sides} {b + sides} {b}\n"
+        text += "f " + " ".join(str(k + 1) for k in range(sides)) + "\n"
+        text += "f " + " ".join(str((rings - 1) * sides + k + 1) for k in reversed(range(sides))) + "\n"
+        self.write("ball.obj", text)
+        model = self.write("a.urdf", urdf(link("root", ""), link("l", mesh("ball.obj")), joint("j", "root", "l")))
+        self.good(model)
+        whole, body = self.scene["meshes"][0], self.scene["bodies"][0]
+        self.told(self.good(model, "--decimate", "100"), "triangles kept", False)
+        thin = self.scene["meshes"][0]
+        self.assertGreater(len(thin["triangles"]), 50)
+        self.assertLessEqual(len(thin["triangles"]), 100)
+        corners = {tuple(v) for v in whole["vertices"]}
+        self.assertTrue(all(tuple(v) in corners for v in thin["vertices"]))
+        self.assertEqual(self.scene["bodies"][0]["mass"], body["mass"])
+
     def test_what_has_no_counterpart_is_told_by_element_and_line(self):
         model = self.write("a.urdf", urdf(
             link("root", ""), link("a"), link("b"), joint("j", "root", "a"),

@@ -53,7 +53,7 @@ typedef struct KlImportGeom {
 typedef struct KlImportMesh {
     const char *name, *reference;  // as the file spells it
     double scale[3];
-    KlMeshDef def;
+    KlMeshDef full, def;        // as read, and what goes into the scene
     double middle[3], span[3];  // of its bounding box [m]
     bool solid;                 // encloses a volume
     bool flat;                  // has no inside at all: nothing can touch it
@@ -115,6 +115,9 @@ void kl_mechanism_note(KlMechanism *mechanism, const KlXmlNode *node, bool lost,
 // of the reference. -1 with a note when it is missing or not a mesh.
 int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference, const char *folder,
                                const double scale[3]);
+// Thins a mesh out to at most `most` triangles, as far as its shape allows; `error` is how far it is off [m]. The
+// result lives in `arena`. KL_ERR_MEMORY.
+KlStatus kl_mesh_simplify(const KlMeshDef *mesh, int32_t most, KlArena *arena, KlMeshDef *thin, double *error);
 // Makes the geom one of that mesh, or of what stands in for -1; false when it is to be left out.
 bool kl_mechanism_use_mesh(const KlMechanism *mechanism, int32_t mesh, KlImportGeom *geom);
 // False, with a note, for a primitive without extent.

@@ -141,7 +141,7 @@ static void turn_inside_out(const KlMeshDef *def, int32_t *triangles) {
 
 // Size, thickness, closedness, orientation.
 static void inspect(KlMechanism *mechanism, const KlXmlNode *node, KlImportMesh *mesh, int32_t *triangles) {
-    const KlMeshDef *def = &mesh->def;
+    const KlMeshDef *def = &mesh->full;
     double low[3], high[3], span[3];
     bounds_of(def, low, high);
     kl_sub3(high, low, span);
@@ -206,6 +206,20 @@ static void name_mesh(const char *reference, const double scale[3], char *name, 
     snprintf(name, size, "%.100s%.26s", rest, scaled);
 }
 
+// Large meshes are thinned out on request; the inertia stays that of the whole.
+static KlStatus thin_out(KlMechanism *mechanism, const KlXmlNode *node, KlImportMesh *mesh) {
+    int32_t most = mechanism->options->decimate;
+    double error;
+    mesh->def = mesh->full;
+    if (most == 0 || mesh->full.triangle_count <= most || mesh->flat) {
+        return KL_OK;
+    }
+    KL_TRY(kl_mesh_simplify(&mesh->full, most, mechanism->arena, &mesh->def, &error));
+    kl_mechanism_note(mechanism, node, false, "mesh \"%.100s\": %d of %d triangles kept, off by %.2g m", mesh->name,
+                      (int)mesh->def.triangle_count, (int)mesh->full.triangle_count, error);
+    return KL_OK;
+}
+
 static KlStatus keep_mesh(KlMechanism *mechanism, const KlXmlNode *node, const char *reference, const double scale[3],
                           const KlMeshData *data) {
     char name[128];
@@ -219,17 +233,17 @@ static KlStatus keep_mesh(KlMechanism *mechanism, const KlXmlNode *node, const c
     memcpy(triangles, data->triangles, 3 * (size_t)data->triangle_count * sizeof *triangles);
     *mesh = (KlImportMesh){.name = copy, .reference = key};
     kl_copy3(scale, mesh->scale);
-    mesh->def = (KlMeshDef){.name = copy,
-                            .vertices = vertices,
-                            .vertex_count = data->vertex_count,
-                            .triangles = triangles,
-                            .triangle_count = data->triangle_count};
+    mesh->full = (KlMeshDef){.name = copy,
+                             .vertices = vertices,
+                             .vertex_count = data->vertex_count,
+                             .triangles = triangles,
+                             .triangle_count = data->triangle_count};
     if (data->dropped > 0) {
         kl_mechanism_note(mechanism, node, false, "mesh \"%.100s\": %d triangles without area dropped", copy,
                           (int)data->dropped);
     }
     inspect(mechanism, node, mesh, triangles);
-    return KL_OK;
+    return thin_out(mechanism, node, mesh);
 }
 
 static const char *instead(const KlMechanism *mechanism) {

@@ -174,7 +174,7 @@ static void size_stand_ins(KlMechanism *mechanism) {
 static KlStatus properties_of(const KlMechanism *mechanism, const KlGeomDef *def, KlMassProperties *properties) {
     const KlImportMesh *mesh = def->mesh >= 0 ? &mechanism->meshes[def->mesh] : NULL;
     if (mesh == NULL || mesh->solid) {
-        return kl_geom_mass_properties(def, mesh != NULL ? &mesh->def : NULL, properties);
+        return kl_geom_mass_properties(def, mesh != NULL ? &mesh->full : NULL, properties);
     }
     KlGeomDef box;
     double local[7] = {mesh->middle[0], mesh->middle[1], mesh->middle[2], 1.0, 0.0, 0.0, 0.0};
