@@ -3,6 +3,8 @@
 //
 //   held      where the guess has no sliding contact: the linear problem of its contact states (held.h).
 //             One factorization gives the reaction of least norm, in most steps of a warm-started run.
+//   sweeps    contacts without joints: a few Gauss-Seidel sweeps (sweeps.h), for as much time as four
+//             factorizations take. Solves loosely coupled contacts, starts Newton nearer to others.
 //   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when
 //   it
 //             lowers |F|; a refused one raises the proximal term eta, an accepted one lowers it.
@@ -32,6 +34,7 @@
 #include "solver/scaled.h"
 #include "solver/semismooth.h"
 #include "solver/solver.h"
+#include "solver/sweeps.h"
 
 enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, PARAM_LEAST_NORM, PARAM_COMPLIANCE };
 
@@ -54,7 +57,15 @@ static const KlParam params[] = {
      KL_PARAM_REAL, 0.25, 0.0, 0.4, false, NULL},
 };
 
-typedef enum Phase { PHASE_HELD, PHASE_NEWTON, PHASE_INTERIOR, PHASE_PROXIMAL, PHASE_ADMM, PHASE_REST } Phase;
+typedef enum Phase {
+    PHASE_HELD,
+    PHASE_SWEEPS,
+    PHASE_NEWTON,
+    PHASE_INTERIOR,
+    PHASE_PROXIMAL,
+    PHASE_ADMM,
+    PHASE_REST
+} Phase;
 
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
 static const double GOOD_DROP = 1e-3;   // of |F| in one step: eta need not go down
@@ -66,6 +77,8 @@ static const double HELD_SHARE = 0.1;    // of the tolerance, left in held rows
 static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum {
     HELD_TRIES = 3,
+    SWEEPS = 4,  // in one iteration
+    MOST_SWEEPS = 20,
     WINDOW = 3,
     PATIENCE = 10,
     INTERIOR_STEPS = 60,
@@ -101,7 +114,7 @@ typedef struct Newton {
     double attempt_below;                  // next attempt only under this r_nat_rel
     double window_relative;
     int32_t window, refusals, phase_steps, admm_left, admm_rounds, proximal_left;
-    int32_t proximal_rounds, held_tries;
+    int32_t proximal_rounds, held_tries, sweeps_left;
     bool settled, least;  // least: best is of least norm already
 } Newton;
 
@@ -290,6 +303,17 @@ static bool slides(const Newton *n) {
     return false;
 }
 
+static void start_sweeps(Newton *n) {
+    n->phase = PHASE_NEWTON;
+    if (kl_sweeps_apply(&n->scaled)) {
+        n->phase = PHASE_SWEEPS;
+        double afford = SWEEPS * kl_block_lu_flops(n->scaled.lu) / kl_sweep_flops(&n->scaled);
+        n->sweeps_left = afford > MOST_SWEEPS ? MOST_SWEEPS : (int32_t)afford;
+        kl_scaled_mirror(&n->scaled);
+        memcpy(n->step, n->x, (size_t)n->scaled.dim * sizeof *n->x);
+    }
+}
+
 // Where nothing slides the contact states make the problem linear. They are the guess's first, then
 // those of what they led to.
 static void start_held(Newton *n) {
@@ -299,14 +323,39 @@ static void start_held(Newton *n) {
         n->held_tries = 0;
     } else {
         soften_joints(n);
+        start_sweeps(n);
+    }
+}
+
+// From the present point. Sweeps need not lower |F|; Newton takes the better one of the two points.
+static void iterate_sweeps(Newton *n, double tolerance) {
+    KlScaled *s = &n->scaled;
+    double relative, change = INFINITY;
+    for (int32_t i = 0; i < SWEEPS && change > 0.0; i++) {
+        change = kl_sweep_once(s, n->step);
+    }
+    n->sweeps_left -= SWEEPS;
+    kl_scaled_velocity(s, n->step, n->trial_velocity);
+    double merit = measure(n, n->step, n->trial_velocity, n->trial_natural, &relative);
+    if (relative < n->best_relative) {
+        keep_point(n, n->step, n->trial_velocity, relative);
+    }
+    if (merit < n->merit) {
+        memcpy(n->trial, n->step, (size_t)s->dim * sizeof *n->x);
+        accept(n, merit);
+        n->relative = n->window_relative = relative;
+    }
+    n->settled = n->best_relative <= tolerance && strict_relative(n, n->natural) <= STRICT;
+    if (n->sweeps_left <= 0 || change <= 0.0) {
+        n->phase = PHASE_NEWTON;
     }
 }
 
 static void try_held(Newton *n, double tolerance) {
     KlHeld *h = &n->held;
     size_t bytes = (size_t)n->scaled.dim * sizeof *n->x;
-    n->phase = PHASE_NEWTON;
     if (!kl_held_solve(h, &n->scaled, n->state, HELD_SHARE * tolerance)) {
+        start_sweeps(n);
         return;
     }
     double relative, merit = measure(n, h->x, h->velocity, n->trial_natural, &relative);
@@ -323,18 +372,20 @@ static void try_held(Newton *n, double tolerance) {
     }
     if (kl_semismooth_states(&n->scaled, h->x, h->velocity, n->state) > 0 && !slides(n) &&
         ++n->held_tries < HELD_TRIES) {
-        n->phase = PHASE_HELD;
-    } else if (merit < n->merit) {
+        return;
+    }
+    if (merit < n->merit) {
         memcpy(n->trial, h->x, bytes);
         memcpy(n->trial_velocity, h->velocity, bytes);
         accept(n, merit);
         n->relative = n->window_relative = relative;
     }
+    start_sweeps(n);
 }
 
 static void iterate_held(Newton *n, double tolerance) {
     try_held(n, tolerance);
-    if (n->phase == PHASE_NEWTON && !n->settled) {
+    if (n->phase != PHASE_HELD) {
         soften_joints(n);
     }
 }
@@ -514,6 +565,7 @@ static const double *shown(const Newton *n, bool last, const double **velocity) 
 
 static double penalty(const Newton *n) {
     const double by_phase[] = {[PHASE_HELD] = n->eta,
+                               [PHASE_SWEEPS] = n->eta,
                                [PHASE_NEWTON] = n->eta,
                                [PHASE_INTERIOR] = n->interior.tau,
                                [PHASE_PROXIMAL] = n->proximal.eta,
@@ -558,8 +610,9 @@ static void iterate(KlRun *run) {
     Newton *n = run->state;
     double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
     static void (*const phases[])(Newton *, double) = {
-        [PHASE_HELD] = iterate_held,         [PHASE_NEWTON] = iterate_newton, [PHASE_INTERIOR] = iterate_interior,
-        [PHASE_PROXIMAL] = iterate_proximal, [PHASE_ADMM] = iterate_admm,     [PHASE_REST] = iterate_rest};
+        [PHASE_HELD] = iterate_held,         [PHASE_SWEEPS] = iterate_sweeps,     [PHASE_NEWTON] = iterate_newton,
+        [PHASE_INTERIOR] = iterate_interior, [PHASE_PROXIMAL] = iterate_proximal, [PHASE_ADMM] = iterate_admm,
+        [PHASE_REST] = iterate_rest};
     phases[n->phase](n, tolerance);
     if (n->settled && run->param[PARAM_LEAST_NORM] != 0.0 && !n->least && !is_unique(n)) {
         move_to_least_norm(n, tolerance);
