@@ -42,15 +42,13 @@ static KlStatus lay_out(KlHeld *h, size_t dim) {
 }
 
 KlStatus kl_held_reserve(KlHeld *h, const KlCapacity *capacity) {
-    size_t blocks = (size_t)capacity->block_count;
+    int32_t blocks = kl_scaled_dense_blocks(capacity);
     int32_t rows = capacity->dim < DENSE_ROWS ? capacity->dim : DENSE_ROWS;
     KL_TRY(lay_out(h, (size_t)capacity->dim));
     if (!lay_out_dense(h, rows, rows)) {
         return KL_ERR_MEMORY;
     }
-    return capacity->dim <= KL_SCALED_DENSE
-               ? kl_block_lu_reserve(h->lu, capacity->dim, capacity->block_count, blocks * blocks)
-               : KL_OK;
+    return kl_block_lu_reserve(h->lu, kl_scaled_dense_rows(capacity), blocks, (size_t)blocks * (size_t)blocks);
 }
 
 KlStatus kl_held_begin(KlHeld *h, const KlScaled *s) {

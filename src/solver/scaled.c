@@ -425,7 +425,7 @@ static bool lay_out(KlScaled *s) {
 
 KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
     size_t dim = (size_t)capacity->dim, blocks = (size_t)capacity->block_count;
-    size_t bodies = (size_t)capacity->size.body_count, entries = blocks * blocks;
+    size_t bodies = (size_t)capacity->size.body_count;
     if (s->lu == NULL) {
         KL_TRY(kl_block_lu_create(&s->lu));
     }
@@ -440,12 +440,12 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
     if (bodies > 0 && 6 * bodies <= KL_SCALED_DENSE) {
         KL_TRY(kl_body_system_reserve(&s->body_system, capacity));
     }
-    if (capacity->dim > KL_SCALED_DENSE) {
-        return KL_OK;
-    }
-    bool ok = KL_ROOM(s->pattern, blocks + 1 + 2 * entries) && KL_ROOM(s->offsets, entries) &&
-              KL_ROOM(s->delassus_values, dim * dim) && KL_ROOM(s->system_values, dim * dim);
-    return ok ? kl_block_lu_reserve(s->lu, capacity->dim, capacity->block_count, entries) : KL_ERR_MEMORY;
+    int32_t rows = kl_scaled_dense_rows(capacity), dense_blocks = kl_scaled_dense_blocks(capacity);
+    size_t entries = (size_t)dense_blocks * (size_t)dense_blocks, values = (size_t)rows * (size_t)rows;
+    bool ok = KL_ROOM(s->pattern, (size_t)dense_blocks + 1 + 2 * entries) && KL_ROOM(s->offsets, entries) &&
+              KL_ROOM(s->delassus_values, values) && KL_ROOM(s->system_values, values) &&
+              KL_ROOM(s->graph, 3 * blocks + 1);
+    return ok ? kl_block_lu_reserve(s->lu, rows, dense_blocks, entries) : KL_ERR_MEMORY;
 }
 
 static void choose_scale(KlScaled *s) {
@@ -472,7 +472,8 @@ static void choose_scale(KlScaled *s) {
 // accurate.
 static bool bodies_pay(const KlProblem *p) {
     enum { LEAST_ROWS = 160 };
-    return p->dim > LEAST_ROWS && p->dim > 8 * p->body_count;
+    bool reserved = 6 * p->body_count <= KL_SCALED_DENSE;  // which the blocks of so many rows are not
+    return p->dim > LEAST_ROWS && (p->dim > 8 * p->body_count || (p->dim > KL_SCALED_DENSE && reserved));
 }
 
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where) {

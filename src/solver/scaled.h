@@ -90,9 +90,16 @@ typedef struct KlScaled {
 
 // Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where);
-// Room for problems up to this capacity. Up to KL_SCALED_DENSE rows whatever couples with whatever;
-// above, the blocks of D and its factor take their room when the first problem comes.
+// Room for problems up to this capacity: up to KL_SCALED_DENSE rows whatever couples with whatever,
+// and above where the bodies have no more freedoms than that (such problems are factored in body
+// space). Only larger ones (67 bodies and more) take the room of their factor when they come.
 enum { KL_SCALED_DENSE = 400 };
+static inline int32_t kl_scaled_dense_rows(const KlCapacity *c) {
+    return c->dim < KL_SCALED_DENSE ? c->dim : KL_SCALED_DENSE;
+}
+static inline int32_t kl_scaled_dense_blocks(const KlCapacity *c) {  // a block has a row at least
+    return c->block_count < kl_scaled_dense_rows(c) ? c->block_count : kl_scaled_dense_rows(c);
+}
 KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity);
 void kl_scaled_release(KlScaled *s);
 

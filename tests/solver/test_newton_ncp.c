@@ -170,6 +170,33 @@ static void warm_start_needs_no_more_than_the_cold_one(void **state) {
     kl_problem_destroy(p);
 }
 
+// Far above the rows that are reserved as if dense, where the bodies have fewer freedoms than those.
+static void allocates_nothing_after_reserve_up_to_66_bodies(void **state) {
+    (void)state;
+    static const char *const ids[] = {"newton-ncp", "admm-ncp-plus"};
+    KlProblem *problems[] = {family_wall(8, 8), family_wall(3, 4), family_chain(66, true), family_chain(12, false)};
+    enum { COUNT = sizeof problems / sizeof problems[0] };
+    const KlProblemSize size = {
+        .joint_rows = 400, .joint_count = 80, .limit_count = 20, .contact_count = 800, .body_count = 66};
+    assert_true(problems[0]->dim > 1200 && problems[0]->body_count == 64);
+    for (int32_t k = 0; k < 2; k++) {
+        KlSolver *s;
+        KlSolution solution;
+        assert_ok(kl_solver_create(ids[k], &s));
+        assert_ok(kl_solver_set(s, "max_iterations", 60));
+        assert_ok(kl_solver_reserve(s, &size));
+        uint64_t before = kl_alloc_count();
+        for (int32_t i = 0; i < COUNT; i++) {
+            assert_ok(kl_solver_solve(s, problems[i], NULL, &solution));
+        }
+        assert_int_equal(kl_alloc_count(), before);
+        kl_solver_destroy(s);
+    }
+    for (int32_t i = 0; i < COUNT; i++) {
+        kl_problem_destroy(problems[i]);
+    }
+}
+
 static void allocates_nothing_once_it_has_seen_the_size(void **state) {
     (void)state;
     KlProblem *p = family_wall(3, 3);
@@ -251,6 +278,7 @@ int main(void) {
         cmocka_unit_test(admm_plus_converges_on_four_bars_and_piles),
         cmocka_unit_test(warm_start_needs_no_more_than_the_cold_one),
         cmocka_unit_test(allocates_nothing_once_it_has_seen_the_size),
+        cmocka_unit_test(allocates_nothing_after_reserve_up_to_66_bodies),
         cmocka_unit_test(does_not_jam_joints_that_contradict_each_other_less_than_the_tolerance),
         cmocka_unit_test(gives_the_same_bits_twice),
     };
