@@ -93,6 +93,7 @@ if [ -f wasm/parity.mjs ]; then
     run_counted wasm-parity node wasm/parity.mjs
     run_counted wasm-golden node wasm/golden.mjs
     run_counted wasm-traces node wasm/traces.mjs
+    $all && run_counted wasm-models node wasm/models.mjs
 fi
 
 if [ -d web/tests/unit ]; then

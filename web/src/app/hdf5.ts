@@ -45,22 +45,65 @@ function checkSize(dim: number, path: string): void {
     if (dim > MOST_ROWS) throw new Error(`${path} has ${dim} rows; the page takes at most ${MOST_ROWS}`);
 }
 
-function ours(file: H5File, group: Group): ProblemJson {
-    const dim = attribute(group, 'n_d');
-    checkSize(dim, group.path);
-    const at = (name: string) => `${group.path}/${name}`;
-    if (!file.get(at('D'))) throw new Error(`${group.path} was written without D; the page needs it`);
+/** The constraint that each row belongs to: joints of several rows, limits of one, contacts of three. */
+function blockOfRows(jointStarts: number[], jointRows: number, limits: number, dim: number): number[] {
+    return Array.from({ length: dim }, (_, row) => {
+        if (row < jointRows) return jointStarts.filter((start) => start <= row).length - 1;
+        if (row < jointRows + limits) return jointStarts.length + row - jointRows;
+        return jointStarts.length + limits + Math.floor((row - jointRows - limits) / 3);
+    });
+}
+
+/** D = J M^-1 J^T, for files that were written without it. */
+function delassusOfBodies(file: H5File, at: (name: string) => string, blocks: number[]): number[][] {
+    const dim = blocks.length;
+    const bodies = numbers(file, at('J/body'));
+    const value = numbers(file, at('J/value'));
+    const inverseMass = numbers(file, at('M/inverse_mass'));
+    const inverseInertia = numbers(file, at('M/inverse_inertia'));
+    const D = zeros(dim);
+    for (let body = 0; body < inverseMass.length; body++) {
+        const rows: { row: number; j: number[]; w: number[] }[] = []; // J and J M^-1 of this body
+        for (let row = 0; row < dim; row++) {
+            for (let side = 0; side < 2; side++) {
+                if (bodies[2 * blocks[row] + side] !== body) continue;
+                const j = value.slice(12 * row + 6 * side, 12 * row + 6 * side + 6);
+                const turn = [0, 1, 2].map((c) =>
+                    [0, 1, 2].reduce((sum, r) => sum + j[3 + r] * inverseInertia[9 * body + 3 * r + c], 0),
+                );
+                rows.push({ row, j, w: [...j.slice(0, 3).map((x) => x * inverseMass[body]), ...turn] });
+            }
+        }
+        for (const a of rows)
+            for (const b of rows) D[a.row][b.row] += a.w.reduce((sum, x, k) => sum + x * b.j[k], 0);
+    }
+    return D;
+}
+
+function delassusAsWritten(file: H5File, at: (name: string) => string, dim: number): number[][] {
     const start = numbers(file, at('D/start'));
     const index = numbers(file, at('D/index'));
     const value = numbers(file, at('D/value'));
     const D = zeros(dim);
     for (let i = 0; i < dim; i++) for (let k = start[i]; k < start[i + 1]; k++) D[i][index[k]] = value[k];
+    return D;
+}
+
+function ours(file: H5File, group: Group): ProblemJson {
+    const dim = attribute(group, 'n_d');
+    checkSize(dim, group.path);
+    const at = (name: string) => `${group.path}/${name}`;
     const jointRows = attribute(group, 'n_jd');
+    const limits = attribute(group, 'n_l');
+    const starts = jointRows > 0 ? numbers(file, at('i_j')) : [];
+    const D = file.get(at('D'))
+        ? delassusAsWritten(file, at, dim)
+        : delassusOfBodies(file, at, blockOfRows(starts, jointRows, limits, dim));
     return {
         name: group.path,
         joint_rows: jointRows,
         ...(jointRows > 0 ? { joints: numbers(file, at('d_j')) } : {}),
-        limits: attribute(group, 'n_l'),
+        limits,
         contacts: attribute(group, 'n_c'),
         dt: attribute(group, 'dt'),
         mu: attribute(group, 'n_c') > 0 ? numbers(file, at('mu')) : [],

@@ -68,12 +68,15 @@ async function choose(page, button, files) {
 
 const dialog = (page) => page.getByRole('dialog', { name: 'Imported model' });
 
+/** Until the scene runs; then the 3D view holds still, which leaves the processor to the solvers. */
 async function opened(page, id) {
     await page.waitForFunction(
         (scene) => window.kinloop.scene === scene && window.kinloop.lanes.some((l) => l.filled > 60),
         id,
         { timeout: 60_000 },
     );
+    await page.evaluate(() => window.kinloop.pause());
+    page.setDefaultTimeout(60_000);
 }
 
 /** The state of the page at a step, against the command's from the scene that the command wrote. */
@@ -183,6 +186,61 @@ test('a broken model is refused with file and line; the page keeps what it had',
     await page.keyboard.press('Escape');
     await give('package.xml', '<package><name>x</name></package>');
     await page.getByRole('alert').filter({ hasText: 'none of them is a <robot>' }).waitFor();
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('dual problems of ours open by drop, with D and without it, and are solved alike', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    const tables = [];
+    for (const [name, extra] of [
+        ['with.h5', ['--delassus']],
+        ['without.h5', []],
+    ]) {
+        const path = join(work, name);
+        const run = [
+            'run',
+            'walker',
+            '--solver',
+            'newton-ncp',
+            '--steps',
+            '3',
+            '--record',
+            path,
+            '--every',
+            '1',
+        ];
+        execFileSync(command, [...run, '-f', ...extra], { cwd: root, stdio: 'ignore' });
+        await page.evaluate(
+            ({ name, data }) => {
+                const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+                const transfer = new DataTransfer();
+                transfer.items.add(new File([bytes], name));
+                document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true }));
+            },
+            { name, data: readFileSync(path).toString('base64') },
+        );
+        await page
+            .getByRole('status')
+            .filter({ hasText: `${name}: 3 dual problems` })
+            .waitFor();
+        await page.getByRole('tab', { name: 'Problem' }).click();
+        await page.getByRole('button', { name: 'Solve with all chosen solvers' }).click();
+        const rows = page.locator('kl-own-problem tbody tr');
+        await rows.nth(1).waitFor();
+        tables.push(
+            (await rows.allTextContents()).map((row) =>
+                row.replace(/\s+/g, ' ').trim().split(' ').slice(0, 2),
+            ),
+        );
+    }
+    assert.deepEqual(tables[1], tables[0]);
+    assert.ok(
+        tables[0].every(([, outcome]) => outcome === 'converged'),
+        JSON.stringify(tables),
+    );
+    await page.screenshot({ path: join(shots, 'own-problems.png') });
     assert.deepEqual(errors, []);
     await context.close();
 });
