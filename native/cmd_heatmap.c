@@ -156,8 +156,9 @@ static KlStatus compute_cell(const CliArgs *args, const char *path, const Grid *
 static KlStatus compute(const CliArgs *args, const char *path, Grid *grid) {
     int32_t shard, shards, total = cell_count(grid);
     KL_TRY(shard_parse(cli_text(args, "shard", NULL), &shard, &shards));
+    int32_t own = (total + shards - 1 - shard) / shards;
     CliProgress progress;
-    cli_progress_begin(&progress, args, "cells", total / shards);
+    cli_progress_begin(&progress, args, "cells", own);
     double done = 0.0;
     KlStatus status = KL_OK;
     for (int32_t i = shard; i < total && status == KL_OK && !cli_interrupted(); i += shards) {
@@ -228,10 +229,13 @@ static KlStatus read_csv(const char *path, Grid *grid) {
     if (strncmp(text, head, strlen(head)) != 0) {
         status = fail_line(path, 1, "is no CSV of a heatmap of these parameters");
     }
-    int number = 1;
-    char *line = status == KL_OK ? strtok_r(text, "\n", &rest) : NULL;
-    while (status == KL_OK && (line = strtok_r(NULL, "\n", &rest)) != NULL) {
-        status = read_line(path, ++number, line, grid);
+    (void)strtok_r(text, "\n", &rest);  // the head
+    for (int number = 2; status == KL_OK; number++) {
+        char *line = strtok_r(NULL, "\n", &rest);
+        if (line == NULL) {
+            break;
+        }
+        status = read_line(path, number, line, grid);
     }
     kl_free(text);
     return status;

@@ -110,7 +110,7 @@ static KlStatus finish(const CliArgs *args, KlScene *scene, const KlImportReport
         return status;
     }
     char reason[sizeof kl_last_error()->message];
-    strcpy(reason, kl_last_error()->message);
+    snprintf(reason, sizeof reason, "%s", kl_last_error()->message);
     if (open) {
         cli_note(args, "loops stay open: %s", reason);
     }

@@ -82,10 +82,12 @@ static KlStatus read_trajectory(void *context, const char *name) {
     hid_t space = set >= 0 ? H5Dget_space(set) : -1;
     hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     length = count > 0 ? (hsize_t)count : 0;
-    if (space >= 0)
+    if (space >= 0) {
         H5Sclose(space);
-    if (set >= 0)
+    }
+    if (set >= 0) {
         H5Dclose(set);
+    }
     if (length == 0 || length > 100000000) {
         return h5_fail(walk->file, KL_ERR_FORMAT, path, "holds no hashes");
     }

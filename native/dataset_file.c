@@ -380,11 +380,12 @@ static KlStatus add_name(NameList *list, const char *path) {
         list->names = names;
         list->capacity = capacity;
     }
-    char *copy = kl_alloc(strlen(path) + 1);
+    size_t size = strlen(path) + 1;
+    char *copy = kl_alloc(size);
     if (copy == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
-    strcpy(copy, path);
+    memcpy(copy, path, size);
     list->names[list->count++] = copy;
     return KL_OK;
 }

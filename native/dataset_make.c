@@ -344,8 +344,9 @@ KlStatus dataset_make_units(const CliArgs *args, const DatasetPlan *plan, const 
         return cli_fail_output(folder, strerror(errno));
     }
     int32_t total = plan->system_count * plan->units, done = 0;
+    int32_t own = (total + plan->shards - 1 - plan->shard) / plan->shards;
     CliProgress progress;
-    cli_progress_begin(&progress, args, "units", (total + plan->shards - 1 - plan->shard) / plan->shards);
+    cli_progress_begin(&progress, args, "units", own);
     KlStatus status = KL_OK;
     for (int32_t i = 0; i < total && status == KL_OK; i++) {
         if (!is_mine(plan, i)) {

@@ -188,6 +188,7 @@ static KlStatus read_all(const H5File *file, const char *object, hid_t type, siz
                          int64_t *count) {
     hid_t set = -1;
     *values = NULL;
+    *count = 0;
     KL_TRY(open_set(file, object, reals, &set, count));
     *values = kl_alloc((size_t)(*count > 0 ? *count : 1) * size);
     KlStatus status = *values != NULL ? read_values(file, object, set, type, *values)
@@ -250,10 +251,10 @@ static KlStatus check_count(const H5File *file, const char *object, int64_t foun
 
 KlStatus h5_read_ints_into(const H5File *file, const char *object, int32_t *values, int64_t count) {
     int32_t *data = NULL;
-    int64_t found;
+    int64_t found = 0;
     KL_TRY(h5_read_ints(file, object, &data, &found));
     KlStatus status = check_count(file, object, found, count);
-    if (status == KL_OK && count > 0) {
+    if (status == KL_OK && data != NULL && count > 0) {
         memcpy(values, data, (size_t)count * sizeof *values);
     }
     kl_free(data);
@@ -262,10 +263,10 @@ KlStatus h5_read_ints_into(const H5File *file, const char *object, int32_t *valu
 
 KlStatus h5_read_reals_into(const H5File *file, const char *object, double *values, int64_t count) {
     double *data = NULL;
-    int64_t found;
+    int64_t found = 0;
     KL_TRY(h5_read_reals(file, object, &data, &found));
     KlStatus status = check_count(file, object, found, count);
-    if (status == KL_OK && count > 0) {
+    if (status == KL_OK && data != NULL && count > 0) {
         memcpy(values, data, (size_t)count * sizeof *values);
     }
     kl_free(data);
@@ -277,7 +278,7 @@ KlStatus h5_read_ids_into(const H5File *file, const char *object, uint64_t *valu
     int64_t found;
     KL_TRY(read_all(file, object, H5T_NATIVE_UINT64, sizeof(uint64_t), false, &data, &found));
     KlStatus status = check_count(file, object, found, count);
-    if (status == KL_OK && count > 0) {
+    if (status == KL_OK && data != NULL && count > 0) {
         memcpy(values, data, (size_t)count * sizeof *values);
     }
     kl_free(data);
@@ -645,13 +646,12 @@ static KlStatus copy_attribute(Copy *copy, const char *name) {
     char text[1024];
     int64_t number;
     KlStatus status = KL_OK;
-    if (H5Sget_simple_extent_npoints(space) != 1) {
-        status = fail_type(copy, copy->object);
-    } else if (stored >= 0) {
+    bool single = H5Sget_simple_extent_npoints(space) == 1;
+    if (single && stored >= 0) {
         status = H5Aread(id, stored, &number) >= 0
                      ? write_attribute(copy->to, copy->object, name, stored, stored, &number)
                      : fail_attribute(copy->from, copy->object, name, "attribute is damaged");
-    } else if (read_string(id, type, space, read_attribute_raw, text, sizeof text)) {
+    } else if (single && read_string(id, type, space, read_attribute_raw, text, sizeof text)) {
         status = h5_set_text(copy->to, copy->object, name, text);
     } else {
         status = fail_type(copy, copy->object);

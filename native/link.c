@@ -62,12 +62,15 @@ static KlStatus add_word(LinkWords *words, const char *prefix, const char *text)
 // --- own scenes -----------------------------------------------------------------------------------
 
 static int base64_digit(char c) {
-    if (c >= 'A' && c <= 'Z')
+    if (c >= 'A' && c <= 'Z') {
         return c - 'A';
-    if (c >= 'a' && c <= 'z')
+    }
+    if (c >= 'a' && c <= 'z') {
         return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
+    }
+    if (c >= '0' && c <= '9') {
         return c - '0' + 52;
+    }
     return c == '-' ? 62 : c == '_' ? 63 : -1;
 }
 
@@ -258,14 +261,15 @@ KlStatus link_expand(const CliArgs *args, const char *link, LinkWords *words, Cl
     *words = (LinkWords){0};
     *expanded = NULL;
     const char *fragment = strchr(link, '#') + 1;
-    if (strlen(fragment) > MAX_LINK) {
+    size_t size = strlen(fragment) + 1;
+    if (size - 1 > MAX_LINK) {
         return kl_fail(KL_ERR_ARGUMENT, "the link is longer than %d characters", (int)MAX_LINK);
     }
-    char *copy = kl_alloc(strlen(fragment) + 1);
+    char *copy = kl_alloc(size);
     if (copy == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
-    strcpy(copy, fragment);
+    memcpy(copy, fragment, size);
     LinkFields fields = {0};
     KlStatus status = add_word(words, "", cli_args_command(args)->name);
     status = status == KL_OK ? read_fields(args, copy, words, &fields) : status;

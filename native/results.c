@@ -43,7 +43,7 @@ static int by_id(const void *a, const void *b) {
 
 KlStatus results_sort(json_t *rows) {
     size_t count = json_array_size(rows);
-    json_t **list = kl_alloc((count + 1) * sizeof *list);
+    json_t **list = kl_alloc((count + 1) * sizeof(json_t *));
     if (list == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }

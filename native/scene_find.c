@@ -68,6 +68,7 @@ static KlStatus add_name(SceneNames *list, const char *folder, const char *file)
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
     memcpy(name, file, stem);
+    name[stem] = '\0';
     snprintf(path, path_size, "%s/%s", folder, file);
     list->names[count] = name;
     list->names[count + 1] = NULL;

@@ -145,7 +145,9 @@ static double tick_step(const Axis *axis) {
 
 static void ticks(FILE *file, const Axis *axis, bool horizontal, double other_from, double other_to) {
     double step = tick_step(axis);
-    for (double v = ceil(axis->low / step - 1e-9) * step; v <= axis->high + 1e-9 * step; v += step) {
+    int first = (int)ceil(axis->low / step - 1e-9), last = (int)floor(axis->high / step + 1e-9);
+    for (int i = first; i <= last; i++) {
+        double v = i * step;
         double at = axis->from + (v - axis->low) / (axis->high - axis->low) * (axis->to - axis->from);
         char label[32];
         if (axis->log) {
@@ -255,7 +257,9 @@ static void colour_bar(FILE *file, const Axis *value, const char *label) {
                 value->from - (i + 1) * height, height + 0.5, colour);
     }
     double step = tick_step(value);
-    for (double v = ceil(value->low / step - 1e-9) * step; v <= value->high + 1e-9; v += step) {
+    int first = (int)ceil(value->low / step - 1e-9), last = (int)floor(value->high / step + 1e-9);
+    for (int i = first; i <= last; i++) {
+        double v = i * step;
         char tick[32];
         snprintf(tick, sizeof tick, "1e%d", (int)floor(v + 0.5));
         text(file, 602.0, value->from + (v - value->low) / (value->high - value->low) * (value->to - value->from) + 4.0,

@@ -15,7 +15,7 @@ bool kl_buffer_grow(void **at, size_t *capacity, size_t wanted, size_t used, siz
         (void)kl_fail(KL_ERR_MEMORY, "out of memory for %zu elements of %zu bytes", next, element_size);
         return false;
     }
-    if (used > 0) {
+    if (*at != NULL) {
         memcpy(larger, *at, used * element_size);
     }
     kl_free(*at);

@@ -56,7 +56,7 @@ static KlArenaChunk *add_chunk(KlArena *arena, size_t size) {
         return NULL;
     }
     uintptr_t start = (uintptr_t)(chunk + 1);
-    chunk->data = (char *)((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    chunk->data = (char *)(chunk + 1) + (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT;
     chunk->size = size;
     chunk->next = arena->chunks;
     arena->chunks = chunk;

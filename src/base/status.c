@@ -36,7 +36,7 @@ static void write_message(const KlPlace *place, const char *format, va_list args
              path[0] != '\0' ? ": " : "", what);
 }
 
-KlStatus kl_fail(KlStatus status, const char *format, ...) {
+KlStatus(kl_fail)(KlStatus status, const char *format, ...) {
     memset(&last_error, 0, sizeof last_error);
     last_error.status = status;
     va_list args;
@@ -46,7 +46,7 @@ KlStatus kl_fail(KlStatus status, const char *format, ...) {
     return status;
 }
 
-KlStatus kl_fail_at(KlStatus status, const KlPlace *place, const char *format, ...) {
+KlStatus(kl_fail_at)(KlStatus status, const KlPlace *place, const char *format, ...) {
     memset(&last_error, 0, sizeof last_error);
     last_error.status = status;
     copy_text(last_error.file, sizeof last_error.file, place->file);

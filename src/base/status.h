@@ -23,6 +23,11 @@ typedef struct KlPlace {
 // The same with the place; the message becomes "file:line:column: path: what".
 KlStatus kl_fail_at(KlStatus status, const KlPlace *place, const char *format, ...) KL_PRINTF(3, 4);
 
+#ifdef __clang_analyzer__  // does not see that these never return KL_OK
+#define kl_fail(status, ...) (kl_fail((status), __VA_ARGS__), (status))
+#define kl_fail_at(status, ...) (kl_fail_at((status), __VA_ARGS__), (status))
+#endif
+
 // Our own mistakes. Prints nothing: stops the program with the reason kept in the last error.
 _Noreturn void kl_assert_failed(const char *condition, const char *reason, const char *file, int line);
 #define KL_ASSERT(condition, reason) ((condition) ? (void)0 : kl_assert_failed(#condition, reason, __FILE__, __LINE__))

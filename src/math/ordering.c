@@ -242,7 +242,7 @@ static bool same_lists(const Quotient *q, int32_t i, int32_t j) {
     if (q->elements[i] != q->elements[j] || q->edges[i] != q->edges[j]) {
         return false;
     }
-    size_t count = (size_t)(q->elements[i] + q->edges[i]);
+    size_t count = (size_t)q->elements[i] + (size_t)q->edges[i];
     return memcmp(q->list + q->begin[i], q->list + q->begin[j], count * sizeof *q->list) == 0;
 }
 

@@ -69,8 +69,8 @@ void kl_loader_free(KlLoader *loader) {
     for (KlSource *source = loader->sources; source != NULL;) {
         KlSource *next = source->next;
         json_decref(source->root);
-        kl_free((void *)(uintptr_t)source->text);
-        kl_free((void *)(uintptr_t)source->name);
+        kl_free((void *)source->text);
+        kl_free((void *)source->name);
         kl_free(source);
         source = next;
     }
@@ -258,8 +258,8 @@ KlStatus kl_json_check_keys(const KlJson *at, const char *const *known) {
     if (!json_is_object(at->value)) {
         return fail_type(at, "an object");
     }
-    void *iterator = json_object_iter((json_t *)(uintptr_t)at->value);
-    for (; iterator != NULL; iterator = json_object_iter_next((json_t *)(uintptr_t)at->value, iterator)) {
+    void *iterator = json_object_iter((json_t *)at->value);
+    for (; iterator != NULL; iterator = json_object_iter_next((json_t *)at->value, iterator)) {
         const char *key = json_object_iter_key(iterator);
         int32_t k = 0;
         while (known[k] != NULL && strcmp(known[k], key) != 0) {

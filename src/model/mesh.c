@@ -130,7 +130,7 @@ static bool starts_with(const char *line, const char *word, const char **rest) {
 // ---------------------------------------------------------------------------------------- STL
 
 static KlStatus read_stl_ascii(Reader *reader) {
-    char line[LONGEST_LINE];
+    char line[LONGEST_LINE] = "";
     const char *rest;
     int32_t corners = 0;
     while (next_line(reader, line)) {
@@ -225,7 +225,7 @@ static KlStatus read_obj_face(Reader *reader, const char *text) {
 }
 
 static KlStatus read_obj(Reader *reader) {
-    char line[LONGEST_LINE];
+    char line[LONGEST_LINE] = "";
     const char *rest;
     while (next_line(reader, line)) {
         if (starts_with(line, "v", &rest)) {
@@ -242,6 +242,8 @@ static KlStatus read_obj(Reader *reader) {
 }
 
 // ---------------------------------------------------------------------------------------- clean up
+
+static bool same_place(const double a[3], const double b[3]) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
 
 static uint64_t hash_vertex(const double *v) { return kl_hash_doubles(KL_HASH_START, v, 3); }
 
@@ -266,7 +268,7 @@ static KlStatus weld(Reader *reader) {
             v[k] += 0.0;  // -0 and 0 are one place
         }
         size_t slot = hash_vertex(v) & (capacity - 1);
-        while (slots[slot] != 0 && memcmp(mesh->vertices + 3 * (size_t)(slots[slot] - 1), v, 3 * sizeof(double)) != 0) {
+        while (slots[slot] != 0 && !same_place(mesh->vertices + 3 * (size_t)(slots[slot] - 1), v)) {
             slot = (slot + 1) & (capacity - 1);
         }
         if (slots[slot] == 0) {

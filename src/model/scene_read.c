@@ -158,7 +158,7 @@ static KlStatus read_experiment(KlSceneReader *reader, const KlJson *at) {
     if (json_object_get(inner.value, "scene") != NULL) {
         return kl_json_fault(&inner, "scene", KL_ERR_SCENE, "an experiment's scene must be a scene, not an experiment");
     }
-    reader->root = &inner;
+    reader->root = inner;
     KL_TRY(read_model(reader, &inner));
     KL_TRY(read_header(reader, at));
     return kl_read_runs(reader, json_object_get(at->value, "runs") != NULL ? at : &inner);
@@ -166,7 +166,7 @@ static KlStatus read_experiment(KlSceneReader *reader, const KlJson *at) {
 
 static KlStatus read_document(KlSceneReader *reader, const KlJson *root) {
     KlScene *scene = reader->scene;
-    reader->root = root;
+    reader->root = *root;
     reader->friction = 0.7;
     scene->text = "";
     scene->preset = "high-precision";

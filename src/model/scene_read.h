@@ -13,7 +13,7 @@ typedef struct KlSceneReader {
     KlScene *scene;
     KlBuilder *builder;
     const KlModel *model;  // what is built so far
-    const KlJson *root;    // of the scene document
+    KlJson root;           // of the scene document
     double friction, restitution;
     KlMassProperties mass_properties;  // of the body being read
     bool use_visuals;                  // it has no collision geometry

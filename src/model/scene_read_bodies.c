@@ -175,7 +175,7 @@ KlStatus kl_read_reference(void *context, const KlJson *at) {
 static KlStatus read_named_material(const KlSceneReader *reader, const KlJson *at, const char *name, KlGeomDef *def) {
     static const char *const keys[] = {"friction", "restitution", NULL};
     KlJson materials, material;
-    KL_TRY(kl_json_member(reader->root, "materials", &materials));
+    KL_TRY(kl_json_member(&reader->root, "materials", &materials));
     KL_TRY(kl_json_member(&materials, name, &material));
     if (material.value == NULL) {
         return kl_json_fault(at, "material", KL_ERR_SCENE, "there is no material \"%.60s\" in \"materials\"", name);

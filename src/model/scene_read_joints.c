@@ -97,12 +97,12 @@ static KlStatus read_world_frame(const KlSceneReader *reader, const KlJson *at, 
     if (axis.value != NULL) {
         KL_TRY(read_axes(at, frame + 3));
     }
-    const double *base = def->base >= 0 ? reader->model->bodies[def->base].pose : NULL;
+    const KlBodyDef *bodies = reader->model->bodies;
     memcpy(def->base_frame, frame, sizeof frame);
-    if (base != NULL) {
-        kl_pose_relative(base, frame, def->base_frame);
+    if (def->base >= 0) {
+        kl_pose_relative(bodies[def->base].pose, frame, def->base_frame);
     }
-    kl_pose_relative(reader->model->bodies[def->follower].pose, frame, def->follower_frame);
+    kl_pose_relative(bodies[def->follower].pose, frame, def->follower_frame);
     return KL_OK;
 }
 

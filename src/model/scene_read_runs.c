@@ -104,7 +104,7 @@ KlStatus kl_read_preset(const KlJson *at, const char **preset) {
 static KlStatus add_run_event(void *context, const KlJson *at) {
     KlSceneReader *reader = context;
     KlRunDef *run = &reader->run->def;
-    KlForceEvent *events = (KlForceEvent *)(uintptr_t)run->events;
+    KlForceEvent *events = (KlForceEvent *)run->events;
     if (run->event_count >= reader->capacity) {
         return kl_json_fault(at, NULL, KL_ERR_LIMIT, "more than %d events", (int)reader->capacity);
     }
@@ -164,7 +164,7 @@ static KlStatus read_run_bodies(KlSceneReader *reader, const KlJson *at) {
     }
     run->changes = KL_ARENA_ARRAY(&reader->scene->arena, KlBodyChange, json_object_size(bodies.value) + 1);
     KL_TRY(kl_arena_check(&reader->scene->arena));
-    json_t *object = (json_t *)(uintptr_t)bodies.value;
+    json_t *object = (json_t *)bodies.value;
     for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
         KlJson entry;
         KL_TRY(kl_json_member(&bodies, json_object_iter_key(i), &entry));

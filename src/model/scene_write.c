@@ -144,9 +144,21 @@ static void member_numbers(Writer *w, const char *key, const double *x, int32_t 
     put_numbers(w, x, count);
 }
 
+// -0 is not 0: what is written and read again has the same state hash.
+static bool same(double x, double y) { return x == y && signbit(x) == signbit(y); }
+
+static bool all_same(const double *x, const double *y, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (!same(x[i], y[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool all_equal(const double *x, double value, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
-        if (x[i] != value || signbit(x[i]) != signbit(value)) {
+        if (!same(x[i], value)) {
             return false;
         }
     }
@@ -162,7 +174,7 @@ static void member_unless(Writer *w, const char *key, const double *x, int32_t c
 static void member_pose(Writer *w, const double pose[7]) {
     static const double identity[4] = {1.0, 0.0, 0.0, 0.0};
     member_unless(w, "position", pose, 3, 0.0);
-    if (memcmp(pose + 3, identity, sizeof identity) != 0) {
+    if (!all_same(pose + 3, identity, 4)) {
         member_numbers(w, "orientation", pose + 3, 4);
     }
 }
@@ -242,7 +254,7 @@ static void put_settings(Writer *w, const KlSettings *s, const KlSettings *base)
     if (s->dt != base->dt) {
         member_number(w, "dt", s->dt);
     }
-    if (memcmp(s->gravity, base->gravity, sizeof s->gravity) != 0) {
+    if (!all_same(s->gravity, base->gravity, 3)) {
         member_numbers(w, "gravity", s->gravity, 3);
     }
     if (s->integrator != base->integrator) {
@@ -477,10 +489,10 @@ static void put_event(Writer *w, const KlModel *model, const KlForceEvent *event
     member_number(w, "end", event->end);
     member_unless(w, "force", event->from, 3, 0.0);
     member_unless(w, "torque", event->from + 3, 3, 0.0);
-    if (memcmp(event->to, event->from, 3 * sizeof(double)) != 0) {
+    if (!all_same(event->to, event->from, 3)) {
         member_numbers(w, "force_to", event->to, 3);
     }
-    if (memcmp(event->to + 3, event->from + 3, 3 * sizeof(double)) != 0) {
+    if (!all_same(event->to + 3, event->from + 3, 3)) {
         member_numbers(w, "torque_to", event->to + 3, 3);
     }
     member_unless(w, "point", event->point, 3, 0.0);

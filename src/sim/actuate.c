@@ -67,7 +67,7 @@ static void push_effort(KlSim *sim, int32_t joint, int32_t dof, double effort) {
 
 static void explicit_efforts(KlSim *sim, int32_t joint) {
     const KlJointDef *def = &sim->model->joints[joint];
-    double q[KL_JOINT_MAX_DOFS], rate[KL_JOINT_MAX_DOFS];
+    double q[KL_JOINT_MAX_DOFS] = {0}, rate[KL_JOINT_MAX_DOFS] = {0};
     if (def->actuation == KL_ACTUATION_PID) {
         desired(sim, joint, kl_sim_now(sim), q, rate);
     }

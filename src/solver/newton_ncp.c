@@ -496,7 +496,7 @@ static void iterate_rest(Newton *n, double tolerance) {
 
 static KlStatus lay_out(Newton *n) {
     size_t dim = (size_t)n->scaled.dim;
-    size_t branches = (size_t)(n->scaled.limits + n->scaled.contacts);
+    size_t branches = (size_t)n->scaled.limits + (size_t)n->scaled.contacts;
     double **vectors[] = {&n->x,
                           &n->velocity,
                           &n->natural,

@@ -15,7 +15,7 @@ static const double ACCURACY = 0.5;    // |F_eta| over |eta (x - a)| that ends a
 static const double ROUNDING = 1e-15;  // |F_eta| of which no more can be asked
 
 KlStatus kl_proximal_reserve(KlProximal *px, const KlScaled *s) {
-    size_t dim = (size_t)s->dim, branches = (size_t)(s->limits + s->contacts);
+    size_t dim = (size_t)s->dim, branches = (size_t)s->limits + (size_t)s->contacts;
     double **vectors[] = {&px->anchor, &px->x, &px->velocity, &px->natural, &px->step, &px->right};
     size_t count = sizeof vectors / sizeof vectors[0];
     if (!KL_ROOM(px->memory, count * dim) || !KL_ROOM(px->states, branches)) {

@@ -46,7 +46,7 @@ static void solve_contact(const KlScaled *s, int32_t b, const double *own, const
 double kl_sweep_once(const KlScaled *s, double *x) {
     double largest = 0.0;
     for (int32_t b = 0; b < s->delassus.block_count; b++) {
-        double v[3], fresh[3], *old = x + s->delassus.block_start[b];
+        double v[3] = {0.0}, fresh[3] = {0.0}, *old = x + s->delassus.block_start[b];
         int32_t rows = s->delassus.block_start[b + 1] - s->delassus.block_start[b];
         const double *own = other_velocity(s, b, x, v);
         if (rows == 3) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shards under GNU parallel end with the bytes of one process: data set, heatmap.
 set -euo pipefail
-command -v parallel >/dev/null || { echo "GNU parallel is not installed"; exit 0; }
+command -v parallel >/dev/null || { echo "skipped: no GNU parallel"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

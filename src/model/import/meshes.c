@@ -178,10 +178,12 @@ static void inspect(KlMechanism *mechanism, const KlXmlNode *node, KlImportMesh 
 
 // ----------------------------------------------------------------------------------------- keeping
 
+static bool same_scale(const double a[3], const double b[3]) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
+
 static int32_t find_mesh(const KlMechanism *mechanism, const char *reference, const double scale[3]) {
     for (int32_t i = 0; i < mechanism->mesh_count; i++) {
         const KlImportMesh *mesh = &mechanism->meshes[i];
-        if (strcmp(mesh->reference, reference) == 0 && memcmp(mesh->scale, scale, sizeof mesh->scale) == 0) {
+        if (strcmp(mesh->reference, reference) == 0 && same_scale(mesh->scale, scale)) {
             return i;
         }
     }
@@ -256,7 +258,7 @@ int32_t kl_mechanism_load_mesh(KlMechanism *mechanism, const KlXmlNode *node, co
     if (known >= 0) {
         return known;
     }
-    char path[MAX_PATH], *data;
+    char path[MAX_PATH], *data = NULL;
     size_t size;
     if (scale[0] == 0.0 || scale[1] == 0.0 || scale[2] == 0.0) {
         kl_mechanism_note(mechanism, node, true, "mesh \"%.150s\" has a scale of 0: %s", reference, instead(mechanism));

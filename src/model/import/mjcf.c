@@ -207,7 +207,7 @@ static KlStatus expand_includes(Reader *reader, KlXmlNode *parent) {
 
 static KlStatus include_file(Reader *reader, KlXmlNode *node) {
     const char *file;
-    char path[1024], *data;
+    char path[1024], *data = NULL;
     size_t size;
     KL_TRY(kl_xml_need(node, "file", &file));
     snprintf(path, sizeof path, "%s%.500s", reader->folder, file);
@@ -1052,7 +1052,7 @@ KlStatus kl_mjcf_read(KlMechanism *mechanism, const KlXmlNode *root) {
     memcpy(reader.mesh_folder, reader.folder, sizeof reader.folder);
     reader.includes[reader.include_count++] = mechanism->file;
     mechanism->name = name != NULL ? name : "mujoco";
-    KL_TRY(expand_includes(&reader, (KlXmlNode *)(uintptr_t)root));
+    KL_TRY(expand_includes(&reader, (KlXmlNode *)root));
     int32_t world;
     KL_TRY(add_link(&reader, NULL, "world", (const double[7]){0, 0, 0, 1, 0, 0, 0}, &world));
     mechanism->links[world].is_world = true;

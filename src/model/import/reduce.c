@@ -551,7 +551,9 @@ void kl_mechanism_move(KlMechanism *mechanism) {
             }
             memcpy(before, mechanism->links[joint->child].pose, sizeof before);
             place_child(mechanism, joint, true);
-            any = any || memcmp(before, mechanism->links[joint->child].pose, sizeof before) != 0;
+            for (int32_t k = 0; k < 7; k++) {
+                any = any || before[k] != mechanism->links[joint->child].pose[k];
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ static void on_start(void *context, const char *name, const char **attributes) {
         node->name = kl_arena_text(reader->arena, name);
         node->attributes = copy_attributes(reader->arena, attributes);
     }
-    if (reader->arena->failed) {
+    if (node == NULL || reader->arena->failed) {
         stop(reader, KL_ERR_MEMORY, "out of memory");
         return;
     }

@@ -43,7 +43,7 @@ static double bracketed_root(const double *p, const double *derivative, int32_t 
 
 // Ascending sign changes of p (leading coefficient not 0): each lies between two of its derivative.
 static int32_t real_roots(const double *p, int32_t degree, double bound, double *roots) {
-    if (degree == 1) {
+    if (degree <= 1) {
         roots[0] = -p[0] / p[1];
         return 1;
     }
