@@ -15,6 +15,9 @@ static inline void fuzz_import(const char *path, FuzzFiles *list, size_t bits) {
     options.self_collision = (bits & 8) != 0;
     options.motors = (KlImportMotors)(bits / 16 % 3);
     options.base = (KlImportBase)(bits / 48 % 3);
+    options.missing_mesh = (KlImportMissing)(bits / 144 % 2);
+    options.decimate = bits / 288 % 2 == 0 ? 0 : 4;
+    options.keyframe = (int32_t)(bits % 3);
     KlScene *scene;
     KlImportReport *report;
     KlStatus status = kl_import(path, &files, &options, &scene, &report);
