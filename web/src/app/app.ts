@@ -7,14 +7,12 @@ import { KlElement } from './element';
 import '../panels/inspector';
 import '../plots/deck';
 import '../views3d/stage';
-import './gallery';
 import './help';
+import './lazy-dialogs';
 import './messages';
-import './share-dialog';
 import './status-bar';
 import './timeline';
 import './top-bar';
-import './bench-dialog';
 
 export class KlApp extends KlElement {
     override render() {

@@ -1,24 +1,49 @@
 // The tabs at the right: solver, scene, problem, view, export.
 import { html, type TemplateResult } from 'lit';
 import { KlElement } from '../app/element';
+import { partMissing } from '../state/messages';
 import { openTab } from '../state/tabs';
-import './export-panel';
-import './problem-panel';
-import './scene-panel';
 import './solver-panel';
-import './view-panel';
 
-const TABS: { id: string; title: string; panel: () => TemplateResult }[] = [
+interface Tab {
+    id: string;
+    title: string;
+    panel: () => TemplateResult;
+    part?: () => Promise<unknown>; // what comes over the network when the tab is first opened
+}
+
+const TABS: Tab[] = [
     { id: 'solver', title: 'Solver', panel: () => html`<kl-solver-panel></kl-solver-panel>` },
-    { id: 'scene', title: 'Scene', panel: () => html`<kl-scene-panel></kl-scene-panel>` },
-    { id: 'problem', title: 'Problem', panel: () => html`<kl-problem-panel></kl-problem-panel>` },
-    { id: 'view', title: 'View', panel: () => html`<kl-view-panel></kl-view-panel>` },
-    { id: 'export', title: 'Export', panel: () => html`<kl-export-panel></kl-export-panel>` },
+    {
+        id: 'scene',
+        title: 'Scene',
+        panel: () => html`<kl-scene-panel></kl-scene-panel>`,
+        part: () => import('./scene-panel'),
+    },
+    {
+        id: 'problem',
+        title: 'Problem',
+        panel: () => html`<kl-problem-panel></kl-problem-panel>`,
+        part: () => import('./problem-panel'),
+    },
+    {
+        id: 'view',
+        title: 'View',
+        panel: () => html`<kl-view-panel></kl-view-panel>`,
+        part: () => import('./view-panel'),
+    },
+    {
+        id: 'export',
+        title: 'Export',
+        panel: () => html`<kl-export-panel></kl-export-panel>`,
+        part: () => import('./export-panel'),
+    },
 ];
 
 export class KlInspector extends KlElement {
     override render() {
         const now = TABS.find((t) => t.id === openTab.value) ?? TABS[0];
+        now.part?.().catch(partMissing);
         return html`
             <div class="tabs" role="tablist" aria-label="Inspector" @keydown=${this.key}>
                 ${TABS.map(

@@ -22,3 +22,12 @@ export function say(kind: Message['kind'], text: string, details = ''): void {
 export function dismiss(id: number): void {
     messages.value = messages.value.filter((m) => m.id !== id);
 }
+
+/** A part of the page that is fetched when it is first needed has not come. */
+export function partMissing(error: unknown): void {
+    say(
+        'error',
+        'A part of the page could not be fetched. Check the connection, then reload.',
+        error instanceof Error ? error.message : String(error),
+    );
+}

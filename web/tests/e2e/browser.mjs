@@ -18,7 +18,7 @@ export async function serve(base = '/') {
         configFile: resolve(root, 'vite.config.ts'),
     });
     const { port } = server.httpServer.address();
-    return { url: `http://127.0.0.1:${port}${base}`, close: () => server.close() };
+    return { url: `http://127.0.0.1:${port}${base}`, http: server.httpServer, close: () => server.close() };
 }
 
 export async function browse() {
