@@ -12,14 +12,14 @@ import argparse
 import json
 import math
 import platform
-import resource
 import statistics
-import subprocess
 import sys
 import time
 
 import mujoco
 import numpy as np
+
+from processor_time import kinloop_step_seconds, spread
 
 # scene, kinloop's run, steps
 CASES = [
@@ -179,27 +179,9 @@ def run_mujoco(model, steps):
     return seconds, error, int(data.ncon)
 
 
-def processor_seconds(command, scene, run, steps, solver):
-    """Of the whole process, with the result it prints."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    out = subprocess.run([command, "run", scene, "--run", run, "--solver", solver, "--steps", str(steps),
-                          "--set", f"{solver}.warm_start=previous", "--json"],
-                         capture_output=True, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result = json.loads(out.stdout)["runs"][0]
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
-
-
 def run_kinloop(command, scene, run, steps, solver):
-    """Processor seconds a step: a run of all steps less one of a tenth, so that start-up cancels."""
-    short, _ = processor_seconds(command, scene, run, steps // 10, solver)
-    whole, result = processor_seconds(command, scene, run, steps, solver)
-    error = result["final"].get("r_pen_joints", result["final"]["r_pen"])
-    return (whole - short) / (steps - steps // 10), error
-
-
-def spread(values):
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    seconds, result = kinloop_step_seconds(command, scene, run, steps, solver)
+    return seconds, result["final"].get("r_pen_joints", result["final"]["r_pen"])
 
 
 def main():

@@ -102,7 +102,22 @@ def spread(times):
 def run_kinloop(command, path, solver, tolerance, repeats):
     line = [command, "solve", path, "--solver", solver, "--tol", str(tolerance), "--repeat", str(repeats), "--json"]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
-    return {"solver": "kinloop " + solver, "report": json.loads(done.stdout)}
+    result = json.loads(done.stdout)["results"][0]
+    return {"solver": "kinloop " + solver, "converged": result["outcome"] == "converged",
+            "iterations": result["iterations"], "natural_relative": result["r_nat_rel"], "time": result["time_s"],
+            "repeats": repeats}
+
+
+def tell(entry):
+    """One line: the fastest Siconos solver that solves it, and ours as shares of its time."""
+    theirs = [r for r in entry["runs"] if r["solver"].startswith("siconos") and r["converged"]]
+    best = min(theirs, key=lambda r: r["time"]) if theirs else None
+    line = f"{entry['file']:48s} {best['solver']} {best['time'] * 1e3:.4g} ms" if best else f"{entry['file']:48s} none"
+    for run in entry["runs"]:
+        if run["solver"].startswith("kinloop"):
+            share = f", {run['time'] / best['time']:.2f}x" if best else ""
+            line += f"  {run['solver']} {run['time'] * 1e3:.4g} ms ({run['iterations']} it{share})"
+    print(line, file=sys.stderr)
 
 
 def main():
@@ -123,7 +138,7 @@ def main():
         for solver in ("newton-ncp", "admm-ncp-plus") if args.kinloop else ():
             entry["runs"].append(run_kinloop(args.kinloop, path, solver, args.tolerance, args.repeats))
         results["problems"].append(entry)
-        print(entry["file"], "done", file=sys.stderr)
+        tell(entry)
     json.dump(results, sys.stdout, indent=1)
     print()
 

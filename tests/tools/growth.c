@@ -1,0 +1,142 @@
+// Growth of time per iteration and of memory with the number of bodies, 10 to 1000 (piles: 343): open chains,
+// closed chains, walls, piles of spheres. Prints JSON; not a test. Times are processor seconds, the
+// best of several runs. Three costs are told apart:
+//   newton    a cold solve of newton-ncp over its iterations: a factorization and two solutions each
+//   factor    the first factorization of admm-ncp-plus with its set-up: ordering, layout, arithmetic
+//   solution  one iteration of admm-ncp-plus with a fixed penalty: a solution with the factor
+//   sweep     one iteration of pgs-ncp in body space
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "families.h"
+#include "kl.h"
+
+enum { REPEATS = 3, SHORT = 10, LONG = 40, MOST_SIZES = 8 };
+enum { NEWTON, FACTOR, SOLUTION, SWEEP, COSTS };
+static const char *const cost_names[COSTS] = {"newton", "factor", "solution", "sweep"};
+
+static KlProblem *open_chain(int32_t size) { return family_chain(size, false); }
+static KlProblem *closed_chain(int32_t size) { return family_chain(size, true); }
+static KlProblem *wall(int32_t size) { return family_wall(size, size); }
+static KlProblem *spheres(int32_t size) { return family_spheres(size, size, 1); }
+
+typedef struct Family {
+    const char *name;
+    KlProblem *(*make)(int32_t size);
+    int32_t sizes[MOST_SIZES];  // 0 ends them
+} Family;
+
+static const Family families[] = {
+    {"open chain", open_chain, {10, 30, 100, 300, 1000}},
+    {"closed chain", closed_chain, {10, 30, 100, 300, 1000}},
+    {"wall", wall, {3, 5, 8, 12, 16, 24, 31}},
+    {"spheres", spheres, {2, 3, 4, 5, 7}},
+};
+
+static void check(KlStatus status) {
+    if (status != KL_OK) {
+        fprintf(stderr, "%s\n", kl_last_error()->message);
+        exit(1);
+    }
+}
+
+static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+// Processor seconds of one cold solve from a fresh solver; tells the iterations.
+static double solve_seconds(const char *id, const KlProblem *p, int32_t most, double tolerance, int32_t *iterations) {
+    KlSolver *s;
+    KlSolution solution;
+    check(kl_solver_create(id, &s));
+    check(kl_solver_set(s, "max_iterations", most));
+    check(kl_solver_set(s, "tolerance", tolerance));
+    if (id[0] == 'a') {
+        check(kl_solver_set(s, "adapt", 0.0));
+        check(kl_solver_set(s, "accelerate", 0.0));
+    }
+    if (id[0] == 'p') {
+        check(kl_solver_set_text(s, "sweep", "body-space"));
+    }
+    double start = now();
+    check(kl_solver_solve(s, p, NULL, &solution));
+    double seconds = now() - start;
+    *iterations = solution.iterations;
+    kl_solver_destroy(s);
+    return seconds;
+}
+
+static double best_solve(const char *id, const KlProblem *p, int32_t most, double tolerance, int32_t *iterations) {
+    double best = INFINITY;
+    for (int32_t i = 0; i < REPEATS; i++) {
+        double seconds = solve_seconds(id, p, most, tolerance, iterations);
+        best = seconds < best ? seconds : best;
+    }
+    return best;
+}
+
+// Of one iteration, from two runs that never meet their tolerance.
+static double iteration_seconds(const char *id, const KlProblem *p, double *rest) {
+    int32_t count;
+    double few = best_solve(id, p, SHORT, 0.0, &count), many = best_solve(id, p, LONG, 0.0, &count);
+    double each = (many - few) / (LONG - SHORT);
+    *rest = few - SHORT * each;
+    return each;
+}
+
+static void measure(const KlProblem *p, double cost[COSTS], int32_t *iterations) {
+    double unused;
+    cost[NEWTON] = best_solve("newton-ncp", p, 60, 1e-8, iterations) / *iterations;
+    cost[SOLUTION] = iteration_seconds("admm-ncp-plus", p, &cost[FACTOR]);
+    cost[SWEEP] = iteration_seconds("pgs-ncp", p, &unused);
+}
+
+// Slope of log y over log x by least squares.
+static double exponent(const double *x, const double *y, int32_t count) {
+    double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        double a = log(x[i]), b = log(y[i]);
+        sx += a;
+        sy += b;
+        sxx += a * a;
+        sxy += a * b;
+    }
+    return (count * sxy - sx * sy) / (count * sxx - sx * sx);
+}
+
+static void run_family(const Family *f, int last) {
+    double bodies[MOST_SIZES], cost[COSTS][MOST_SIZES];
+    int32_t count = 0;
+    printf(" {\"family\": \"%s\", \"sizes\": [\n", f->name);
+    for (; count < MOST_SIZES && f->sizes[count] > 0; count++) {
+        KlProblem *p = f->make(f->sizes[count]);
+        double each[COSTS];
+        int32_t iterations;
+        measure(p, each, &iterations);
+        bodies[count] = p->body_count;
+        printf("  %s{\"bodies\": %d, \"rows\": %d, \"newton_iterations\": %d", count > 0 ? "," : "", (int)p->body_count,
+               (int)p->dim, (int)iterations);
+        for (int k = 0; k < COSTS; k++) {
+            cost[k][count] = each[k];
+            printf(", \"%s_s\": %.3g", cost_names[k], each[k]);
+        }
+        printf("}\n");
+        fflush(stdout);
+        kl_problem_destroy(p);
+    }
+    printf(" ], \"exponent\": {");
+    for (int k = 0; k < COSTS; k++) {
+        printf("%s\"%s\": %.2f", k > 0 ? ", " : "", cost_names[k], exponent(bodies, cost[k], count));
+    }
+    printf("}}%s\n", last ? "" : ",");
+}
+
+int main(void) {
+    int count = sizeof families / sizeof families[0];
+    printf("[\n");
+    for (int i = 0; i < count; i++) {
+        run_family(&families[i], i == count - 1);
+    }
+    printf("]\n");
+    return 0;
+}
