@@ -83,8 +83,7 @@ enum {
     PATIENCE = 10,
     INTERIOR_STEPS = 60,
     REST_ROUNDS = 4,
-    PROXIMAL_FIRST = 600,
-    PROXIMAL_LATER = 200,
+    PROXIMAL_STEPS = 600,
     ADMM_ROUND = 100
 };
 
@@ -214,14 +213,18 @@ static void start_interior(Newton *n) {
     }
 }
 
-// First from the best point, where Newton was caught; later from where ADMM has come to.
+// First from the best point, where Newton was caught; then from 0; later from where ADMM has come to.
 static void start_proximal(Newton *n) {
-    bool first = n->proximal_rounds++ == 0;
-    const double *from = first ? n->best : n->admm.y;
+    int32_t round = n->proximal_rounds++;
+    const double *from = round == 0 ? n->best : n->admm.y;
+    if (round == 1) {
+        memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
+        from = n->trial;
+    }
     n->phase = PHASE_PROXIMAL;
-    n->proximal_left = first ? PROXIMAL_FIRST : PROXIMAL_LATER;
+    n->proximal_left = PROXIMAL_STEPS;
     keep_projection(n, from);
-    kl_proximal_start(&n->proximal, &n->scaled, from, first ? FIRST_PROXIMAL : LATER_PROXIMAL);
+    kl_proximal_start(&n->proximal, &n->scaled, from, round == 0 ? FIRST_PROXIMAL : LATER_PROXIMAL);
 }
 
 // True when REST_ROUNDS rounds (1000 iterations and the Newton steps between) have not halved
