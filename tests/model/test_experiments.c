@@ -57,6 +57,7 @@ static const Experiment *experiments(int32_t *count) {
         {"experiments/walker_margin", "stabilized_margin", 23.0, HELD, 0, STILL, PRECISE},
         {"ironman", "ragdoll", 6.0, HARD, 0, STILL, FAST},
         {"ironman", "track", 12.0, HARD, 0, STILL, FAST},
+        {"experiments/fourbar_foreseen", "foreseen", 15.0, HARD, 0, -4.0 * 9.81, 10.0, 10.1, 1, PRECISE},
         {"experiments/contact_margin", "margin_0", 1.0, HARD, 0, STILL, PRECISE},
         {"experiments/contact_margin", "margin_1e-6", 1.0, HARD, 0, STILL, PRECISE},
         {"experiments/boxes_fixed_short", "dragged", 0.6, HARD, 0, 1.0, 0.3, 10.0, 0, PRECISE},
