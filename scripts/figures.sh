@@ -15,5 +15,8 @@ profile_solvers=newton-ncp,admm-ncp-plus,admm-ncp-sa,admm-ncp-fp,pgs-ccp,pgs-ncp
 "$kinloop" solve tests/data/dataset/sample.h5 -s $profile_solvers --max-iter 2000 --set sweep=body-space \
     --json --progress none > "$work/sample.json"
 "$kinloop" profile "$work/sample.json" -o "$work/profile" -f
+for by in system category; do
+    "$kinloop" profile "$work/sample.json" --by $by -m r_nat_rel -o "$work/profile-$by" -f >"$work/profile-$by.txt"
+done
 
-cp "$work"/mass-*.svg "$work"/profile-all-{iterations,time_s,r_nat,r_nat_rel}.svg docs/figures/
+cp "$work"/mass-*.svg "$work"/profile-all-{iterations,time_s,r_nat,r_nat_rel}.svg "$work"/profile-category-*.svg docs/figures/
