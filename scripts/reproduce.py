@@ -8,7 +8,7 @@ a second call measures only what is new. Standard library only.
     scripts/reproduce.py                 all claims, written into docs/reproduction.md
     scripts/reproduce.py --only N1,N2    these alone, on the terminal
     scripts/reproduce.py --quick         the cheap ones; exit 1 when a verdict is not the page's
-    scripts/reproduce.py --cached        the page of what has been measured so far
+    scripts/reproduce.py --cached        the page of what has been measured so far; the rest stays as it was
     scripts/reproduce.py --jobs 2        two measurements at a time
 """
 import argparse
@@ -240,15 +240,44 @@ def page_head():
     return text.split(MARK)[0].rstrip() + '\n'
 
 
+def with_cause(block, claim):
+    why = report_claims.CAUSES.get(claim.id)
+    if why is None or f'— *{VERDICTS[False]}*' not in block or '\n- why: ' in block:
+        return block
+    return re.sub(r'^(- measured: .*)$', lambda m: f'{m[1]}\n- why: {why}', block, count=1, flags=re.M)
+
+
+def page_summary(results, before):
+    """Verdicts as they stand on the page, those of earlier programs among them."""
+    stands = [re.search(r'— \*(.*?)\*$', before[r['claim'].id], re.M).group(1)
+              if r['verdict'] == MISSING and r['claim'].id in before else r['verdict'] for r in results]
+    kept = sum(r['verdict'] == MISSING and r['claim'].id in before for r in results)
+    counts = ', '.join(f'{stands.count(word)} {word}' for word in (*VERDICTS.values(), MISSING) if word in stands)
+    return f'{counts}, {len(results)} in all' + (f', {kept} of them measured by an earlier program' if kept else '')
+
+
+def page_blocks():
+    """{id: what the page says of it}, with the program that measured it."""
+    text = PAGE.read_text() if PAGE.exists() else ''
+    program = re.search(r'program ([0-9a-f]{12})', text)
+    found = re.findall(r'^(\*\*([A-Z]\d+)\. .*?)(?=\n\n(?:\*\*|## )|\s*\Z)', text, re.M | re.S)
+    earlier = f'- measured by the earlier program {program.group(1)}' if program else ''
+    return {id: block if '- measured by the earlier' in block else f'{block}\n{earlier}' for block, id in found}
+
+
 def page_text(kit, results, intro):
+    before = {id: block for id, block in page_blocks().items() if any(r['claim'].id == id and r['claim'].statement in block for r in results)}
     lines = [page_head(), MARK, '', intro.strip(), '',
-             f'**{summary(results)}.** Measured with {kit.version()}, program {kit.build} (SHA-256).', '']
+             f'**{page_summary(results, before)}.** Measured with {kit.version()}, program {kit.build} (SHA-256).', '']
     section = None
     for r in results:
         claim = r['claim']
         if claim.section != section:
             section = claim.section
             lines += [f'## {section}', '']
+        if r['verdict'] == MISSING and claim.id in before:
+            lines += [with_cause(before[claim.id], claim), '']
+            continue
         lines += [f'**{claim.id}. {claim.statement}** — *{r["verdict"]}*', '',
                   f'- how: {claim.how}', f'- measured: {r["measured"]}']
         lines += [f'- why: {r["why"]}'] if r['why'] else []
