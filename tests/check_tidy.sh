@@ -13,7 +13,7 @@ find "$stamps" -type f -mtime +30 -delete
 # Each source with the project's files it is made of, as the last build found them: "BUILD SOURCE HEADER ...".
 parts_of() {
     ninja -C "$1" -t deps | awk -v build="$1" -v top="$PWD/" '
-        /^[^ ].*: #deps/ { wanted = $1 ~ /^CMakeFiles\/(kl|kinloop_parts|kinloop|kinloop_wasm)\.dir\//; if (wanted && line) print line
+        /^[^ ].*: #deps/ { wanted = $1 ~ /^CMakeFiles\/(kl|kinloop_parts|kinloop|kinloop_wasm|kinloop_import_wasm)\.dir\//; if (wanted && line) print line
                            line = wanted ? build : ""; next }
         wanted && NF { file = $1; sub(/^(\.\.\/)+/, "", file); if (index(file, top) == 1) file = substr(file, length(top) + 1)
                        if (file ~ /^(src|native|wasm)\//) line = line " " file; next }

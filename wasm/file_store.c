@@ -44,9 +44,10 @@ static void tidy(char *path) {
 }
 
 static char *tidy_copy(const char *path) {
-    char *copy = kl_alloc(strlen(path) + 1);
+    size_t size = strlen(path) + 1;
+    char *copy = kl_alloc(size);
     if (copy != NULL) {
-        strcpy(copy, path);
+        memcpy(copy, path, size);
         tidy(copy);
     }
     return copy;

@@ -50,11 +50,12 @@ KlStatus kl_importer_set(KlImporter *importer, const char *option, double value)
 
 // The file of loop closures; "" for the one beside the model.
 KlStatus kl_importer_set_loops(KlImporter *importer, const char *path) {
-    char *copy = kl_alloc(strlen(path) + 1);
+    size_t size = strlen(path) + 1;
+    char *copy = kl_alloc(size);
     if (copy == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
-    strcpy(copy, path);
+    memcpy(copy, path, size);
     kl_free(importer->loops);
     importer->loops = copy;
     importer->options.loops = copy[0] != '\0' ? copy : NULL;
@@ -70,7 +71,7 @@ static KlStatus write(KlImporter *importer, KlScene *scene, const KlImportReport
         return status;
     }
     char reason[sizeof kl_last_error()->message];
-    strcpy(reason, kl_last_error()->message);
+    memcpy(reason, kl_last_error()->message, sizeof reason);
     KL_TRY(kl_import_report_write_json(scene, report, &assembly, open ? reason : NULL, &importer->report));
     return kl_scene_write_json(scene, &importer->scene, &(size_t){0});
 }
