@@ -1312,7 +1312,8 @@ CAUSES = {
            'do three others.',
     'Q2': 'while the linkage stands, ADMM-NCP closes the joints to rounding and the three to 0.2 um; once it rolls (4 s, Q6) they have 7 mm '
           'against its 0.6 mm. Contacts are equal.',
-    'Q4': 'without stabilisation the joints have drifted by millimetres when the linkage falls, and its links do not lie flat together.',
+    'Q4': 'without stabilisation the joints have drifted by millimetres when the linkage falls, and its links do not lie flat together; with '
+          'contacts foreseen (`kinloop run fourbar_foreseen`) they do, on sixteen.',
     'Q8': 'on our problem the local model of NBGS and RAISIM, not Coulomb\'s where normal and tangents couple, slows them more; below 1e-8 '
           'PGS-CCP is the only splitting solver that arrives (Q7).',
     'Q11': 'after the landing some steps take RAISIM-DS-ES up to 133 iterations, the others fewer than 100.',

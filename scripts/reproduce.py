@@ -262,7 +262,8 @@ def page_blocks():
     program = re.search(r'program ([0-9a-f]{12})', text)
     found = re.findall(r'^(\*\*([A-Z]\d+)\. .*?)(?=\n\n(?:\*\*|## )|\s*\Z)', text, re.M | re.S)
     earlier = f'- measured by the earlier program {program.group(1)}' if program else ''
-    return {id: block if '- measured by the earlier' in block else f'{block}\n{earlier}' for block, id in found}
+    return {id: block if '- measured by the earlier' in block else f'{block}\n{earlier}'
+            for block, id in found if f'*{MISSING}*' not in block}
 
 
 def page_text(kit, results, intro):
