@@ -150,6 +150,12 @@ static KlStatus simulate(const CliArgs *args, const RunPlan *plan, Recorder *rec
             status = recorder_end(recorder);
         }
     }
+    if (cli_interrupted()) {  // the last run ended early
+        done = 0.0;
+        for (int32_t k = 0; k < plan->choice.count; k++) {
+            done += (double)stats[k].steps;
+        }
+    }
     cli_progress_end(&progress, done);
     return status;
 }

@@ -254,15 +254,15 @@ static KlStatus solve_file(Session *session, const char *operand) {
     CliProgress progress;
     cli_progress_begin(&progress, session->args, "problems", file.count);
     KlStatus status = KL_OK;
-    int32_t used = 0;
-    for (int32_t i = 0; i < file.count && status == KL_OK && !cli_interrupted(); i++) {
+    int32_t used = 0, i = 0;
+    while (i < file.count && status == KL_OK && !cli_interrupted()) {
         if (problem_selected(&file, &selection, i)) {
             status = solve_problem(session, &file, i);
             used++;
         }
-        cli_progress_update(&progress, i + 1);
+        cli_progress_update(&progress, ++i);
     }
-    cli_progress_end(&progress, file.count);
+    cli_progress_end(&progress, i);
     if (status == KL_OK && used == 0 && !cli_interrupted()) {
         status = kl_fail(KL_ERR_ARGUMENT, "%s selects none of the %d problems of %s", operand, (int)file.count,
                          selection.path);

@@ -260,14 +260,17 @@ class Run(Command):
     def test_interrupt_writes_what_is_done_and_exits_130(self):
         path = self.path("a.csv")
         child = subprocess.Popen([COMMAND, "run", "boxes_fixed", "--steps", "100000000", "--dt", "0.001", "-s", "pgs-ncp",
-                                  "--max-iter", "50", "-o", path, "--json"], stdout=subprocess.PIPE, text=True)
+                                  "--max-iter", "50", "-o", path, "--json", "--progress", "json"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
-        text = child.communicate(timeout=20)[0]
+        text, words = child.communicate(timeout=20)
         self.assertEqual(child.returncode, 130)
         result = json.loads(text)["runs"][0]
         self.assertEqual(result["outcome"], "interrupted")
         self.assertEqual(len(read(path).splitlines()), result["steps"] + 1)
+        last = [line for line in words.splitlines() if "progress" in line][-1]
+        self.assertEqual(json.loads(last)["progress"]["done"], result["steps"])
 
     def test_progress_as_json_lines(self):
         words = self.ok("run", "box_on_plane", "--steps", 5, "-s", "pgs-ncp", "--progress", "json").stderr
