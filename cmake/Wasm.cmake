@@ -10,7 +10,7 @@ function(kl_add_wasm target name exports)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} SUFFIX .mjs
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
     target_link_options(${target} PRIVATE -O3 --no-entry
-        -sWASM_BIGINT=1 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1
+        -sWASM_BIGINT=1 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1 -sMEMORY_GROWTH_LINEAR_STEP=2MB
         -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=@${PROJECT_SOURCE_DIR}/wasm/${exports})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/wasm/${exports})
     # emcc's optimiser needs the npm package acorn; Debian keeps it where Node does not look by itself.

@@ -105,6 +105,7 @@ if [ -f wasm/parity.mjs ]; then
     run_counted wasm-parity node wasm/parity.mjs
     run_counted wasm-golden node wasm/golden.mjs
     run_counted wasm-traces node wasm/traces.mjs
+    run_counted wasm-memory node wasm/memory.mjs
     $all && run_counted wasm-models node wasm/models.mjs
 fi
 
