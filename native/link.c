@@ -225,6 +225,10 @@ static KlStatus add_scene(LinkWords *words, LinkFields *fields) {
         return fields->packed != NULL ? unpack_scene(words, fields->packed)
                                       : kl_fail(KL_ERR_ARGUMENT, "the link's own scene is missing (x=...)");
     }
+    if (strcmp(fields->scene, "url") == 0 || strcmp(fields->scene, "file") == 0) {
+        return kl_fail(KL_ERR_ARGUMENT, "the link's scene lies %s: get it, then give the file in place of the link",
+                       strcmp(fields->scene, "url") == 0 ? "at another address (u=...)" : "in a file of its sender");
+    }
     char *version = strchr(fields->scene, '@');
     if (version != NULL) {
         *version = '\0';

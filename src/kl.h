@@ -194,6 +194,10 @@ typedef struct KlResiduals {
 // is not finite shows as such.
 void kl_problem_residuals(const KlProblem *problem, const double *lambda, KlResiduals *residuals);
 
+// Where lambda (dim) is wrong: the scale-free natural map of each block, natural_relative (block_count) in the order of
+// joints, limits, contacts; their largest is r_nat_rel. Costs one product with D; cannot fail.
+void kl_problem_block_residuals(const KlProblem *problem, const double *lambda, double *natural_relative);
+
 // What a mechanic asks of a problem: is it determined, and how well conditioned?
 typedef struct KlCondition {
     int32_t rank;            // of D, by symmetric eigenvalues > dim * eps * max
@@ -451,6 +455,10 @@ typedef struct KlSoftening {  // MuJoCo's seven, per constraint kind (math: soft
     double time_const;  // T [s] >= 2 dt
     double damp_ratio;  // beta
 } KlSoftening;
+
+// Impedance d(|r| / w) at the constraint residual r [m], [rad]: d0 at rest, d_w from the width on, between them a
+// sigmoid of power p about the midpoint (MuJoCo's solimp).
+double kl_softening_impedance(const KlSoftening *softening, double residual);
 
 // How poses follow from twists over a step.
 typedef enum KlIntegrator {

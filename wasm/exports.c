@@ -571,13 +571,18 @@ const char *kl_page_tables(KlPage *page) {
                                   names(page->record_columns, record_name)));
 }
 
+static json_t *softening_table(const KlSoftening *s) {
+    return json_pack("{sb sf sf sf sf sf sf sf}", "on", s->on, "d0", s->d0, "dw", s->dw, "width", s->width, "midpoint",
+                     s->midpoint, "power", s->power, "timeConst", s->time_const, "dampRatio", s->damp_ratio);
+}
+
 static json_t *settings_table(const KlSettings *s) {
-    return json_pack("{sf so ss sf sf sf sf sf sf si sb sb sb}", "dt", s->dt, "gravity", reals(s->gravity, 3),
+    return json_pack("{sf so ss sf sf sf sf sf sf si so so so}", "dt", s->dt, "gravity", reals(s->gravity, 3),
                      "integrator", s->integrator == KL_INTEGRATOR_MOREAU ? "moreau" : "euler", "baumgarteJoint",
                      s->baumgarte_joint, "baumgarteLimit", s->baumgarte_limit, "baumgarteContact", s->baumgarte_contact,
                      "margin", s->margin, "detectionDistance", s->detection_distance, "cullDistance", s->cull_distance,
-                     "maxContacts", s->max_contacts, "softJoint", s->soft_joint.on, "softLimit", s->soft_limit.on,
-                     "softContact", s->soft_contact.on);
+                     "maxContacts", s->max_contacts, "softJoint", softening_table(&s->soft_joint), "softLimit",
+                     softening_table(&s->soft_limit), "softContact", softening_table(&s->soft_contact));
 }
 
 static json_t *events_table(const KlForceEvent *events, int32_t count) {
@@ -788,6 +793,33 @@ double kl_page_internal_share(KlPage *page, const double *lambda) {
         share = NAN;
     }
     return share;
+}
+
+// Fills `natural` (block_count) with the scale-free natural map of each joint, limit and contact at `lambda` (dim).
+KlStatus kl_page_block_residuals(const KlPage *page, const double *lambda, double *natural) {
+    const KlProblem *problem = problem_of(page);
+    if (problem == NULL) {
+        return kl_fail(KL_ERR_ARGUMENT, "there is no problem yet");
+    }
+    kl_problem_block_residuals(problem, lambda, natural);
+    return KL_OK;
+}
+
+// The impedance curve of a kind of constraint (0 joints, 1 limits, 2 contacts) in run `run`: `count` values at
+// residuals from 0 to `reach` [m], [rad]. KL_ERR_ARGUMENT without such a run, or when that kind is hard.
+KlStatus kl_page_impedance(const KlPage *page, int32_t run, int32_t kind, double reach, int32_t count, double *values) {
+    if (page->scene == NULL || run < 0 || run >= kl_scene_run_count(page->scene)) {
+        return kl_fail(KL_ERR_ARGUMENT, "no such run is loaded");
+    }
+    const KlSettings *settings = &kl_scene_run(page->scene, run)->settings;
+    const KlSoftening *kinds[] = {&settings->soft_joint, &settings->soft_limit, &settings->soft_contact};
+    if (kind < 0 || kind > 2 || !kinds[kind]->on) {
+        return kl_fail(KL_ERR_ARGUMENT, "this kind of constraint is hard");
+    }
+    for (int32_t i = 0; i < count; i++) {
+        values[i] = kl_softening_impedance(kinds[kind], reach * i / (count - 1));
+    }
+    return KL_OK;
 }
 
 // How the last solve ended, judged afresh on the problem at hand.

@@ -43,31 +43,45 @@ static void contact_velocity(const KlProblem *p, int32_t k, const double *v, boo
     v_hat[2] = own[2] + (de_saxce ? kl_desaxce_normal(p->friction[k], own) : 0.0);
 }
 
-// |lambda - P_K(lambda - S v)|: for a joint row P_K is the identity, which leaves S v itself.
-static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale, bool de_saxce) {
-    double most = 0.0;
-    for (int32_t i = 0; i < p->joint_rows; i++) {
-        most = larger(most, (scale != NULL ? scale[i] : 1.0) * v[i]);
-    }
-    for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
-        most = larger(most, limit_natural(lambda[i], (scale != NULL ? scale[i] : 1.0) * v[i]));
-    }
-    for (int32_t k = 0; k < p->contact_count; k++) {
-        int32_t row = kl_contact_row(p, k);
-        double v_hat[3], s = scale != NULL ? scale[row] : 1.0;
-        contact_velocity(p, k, v, de_saxce, v_hat);
+// |lambda - P_K(lambda - S v)| of one block: for a joint row P_K is the identity, which leaves S v itself.
+static double block_natural(const KlProblem *p, int32_t block, const double *lambda, const double *v,
+                            const double *scale, bool de_saxce) {
+    int32_t row = p->block_start[block], contact = block - p->joint_count - p->limit_count;
+    double s = scale != NULL ? scale[row] : 1.0, most = 0.0;
+    if (contact >= 0) {
+        double v_hat[3];
+        contact_velocity(p, contact, v, de_saxce, v_hat);
         double s_v[3] = {s * v_hat[0], s * v_hat[1], s * v_hat[2]};
-        most = larger(most, contact_natural(p->friction[k], lambda + row, s_v));
+        return contact_natural(p->friction[contact], lambda + row, s_v);
+    }
+    if (block >= p->joint_count) {
+        return larger(most, limit_natural(lambda[row], s * v[row]));
+    }
+    for (int32_t i = row; i < p->block_start[block + 1]; i++) {
+        most = larger(most, (scale != NULL ? scale[i] : 1.0) * v[i]);
     }
     return most;
 }
 
-double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale) {
+static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale, bool de_saxce) {
+    double most = 0.0;
+    for (int32_t block = 0; block < p->block_count; block++) {
+        most = larger(most, block_natural(p, block, lambda, v, scale, de_saxce));
+    }
+    return most;
+}
+
+// What r_nat_rel divides by.
+static double natural_size(const KlProblem *p, const double *lambda, const double *scale) {
     double size = DBL_MIN;
     for (int32_t i = 0; i < p->dim; i++) {
         size = larger(larger(size, lambda[i]), scale[i] * p->free_velocity[i]);
     }
-    return natural(p, lambda, velocity, scale, true) / size;
+    return size;
+}
+
+double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale) {
+    return natural(p, lambda, velocity, scale, true) / natural_size(p, lambda, scale);
 }
 
 static double primal(const KlProblem *p, const double *lambda) {
@@ -157,4 +171,14 @@ void kl_problem_residuals(const KlProblem *problem, const double *lambda, KlResi
     double *velocity = kl_problem_storage(problem)->velocity;
     kl_problem_velocity(problem, lambda, velocity);
     kl_problem_residuals_at(problem, lambda, velocity, residuals);
+}
+
+void kl_problem_block_residuals(const KlProblem *problem, const double *lambda, double *natural_relative) {
+    const KlProblemStorage *storage = kl_problem_storage(problem);
+    kl_problem_velocity(problem, lambda, storage->velocity);
+    kl_problem_scale(problem, storage->scale);
+    double size = natural_size(problem, lambda, storage->scale);
+    for (int32_t block = 0; block < problem->block_count; block++) {
+        natural_relative[block] = block_natural(problem, block, lambda, storage->velocity, storage->scale, true) / size;
+    }
 }

@@ -4,7 +4,7 @@
 
 #include "math/power.h"
 
-double kl_soften_impedance(const KlSoftening *s, double residual) {
+double kl_softening_impedance(const KlSoftening *s, double residual) {
     if (s->d0 == s->dw || s->width <= 0.0) {
         return 0.5 * (s->d0 + s->dw);
     }
@@ -20,7 +20,7 @@ double kl_soften_impedance(const KlSoftening *s, double residual) {
 }
 
 KlSoftRow kl_soften_row(const KlSoftening *s, double residual) {
-    double d = kl_soften_impedance(s, residual);
+    double d = kl_softening_impedance(s, residual);
     double rate = s->dw * s->time_const;
     return (KlSoftRow){
         .compliance = (1.0 - d) / d,

@@ -14,8 +14,6 @@ typedef struct KlSoftRow {
     double stiffness;   // k [1/s^2]
 } KlSoftRow;
 
-// d(|r|/w): d0 at rest, d_w from the width on, sigmoid of power p about the midpoint between.
-double kl_soften_impedance(const KlSoftening *s, double residual);
 KlSoftRow kl_soften_row(const KlSoftening *s, double residual);
 double kl_soften_bias(const KlSoftRow *row, double velocity, double residual, double dt);  // v_r
 

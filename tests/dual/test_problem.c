@@ -430,6 +430,38 @@ static void json_reads_bodies(void **state) {
     kl_problem_destroy(p);
 }
 
+// A block that is pushed off its solution alone carries the whole error; the largest block is r_nat_rel.
+static void the_worst_block_is_the_relative_natural_map(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        KlProblem *p = random_bodies(seed);
+        KlRng rng = {seed + 100};
+        double lambda[MAX_DIM], block[MAX_DIM], most = 0.0;
+        for (int32_t i = 0; i < p->dim; i++) {
+            lambda[i] = kl_rng_range(&rng, -1.0, 1.0);
+        }
+        KlResiduals r;
+        kl_problem_residuals(p, lambda, &r);
+        kl_problem_block_residuals(p, lambda, block);
+        for (int32_t k = 0; k < p->block_count; k++) {
+            most = fmax(most, block[k]);
+        }
+        assert_near(most, r.natural_relative, 0.0);
+        kl_problem_destroy(p);
+    }
+    // Two contacts that know nothing of each other, at rest under lambda = 1 each: D = 1, v_f = -1 along the normals.
+    const char *text = "{\"contacts\":2,\"mu\":0.5,\"dt\":0.001,\"v_f\":[0,0,-1,0,0,-1],\"D\":[[1,0,0,0,0,0],"
+                       "[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]}";
+    KlProblem *p;
+    int32_t count;
+    assert_ok(kl_problem_parse_json(text, strlen(text), "p.json", 0, &count, &p));
+    double lambda[] = {0, 0, 1, 0, 0, 0.75}, block[2];
+    kl_problem_block_residuals(p, lambda, block);
+    assert_near(block[0], 0.0, 0.0);
+    assert_near(block[1], 0.25, 0.0);
+    kl_problem_destroy(p);
+}
+
 static void desaxce_lifts_only_normals(void **state) {
     (void)state;
     KlProblem *p = random_bodies(2);
@@ -464,6 +496,7 @@ int main(void) {
         cmocka_unit_test(an_empty_problem_is_valid),
         cmocka_unit_test(json_faults_have_line_and_column),
         cmocka_unit_test(json_reads_bodies),
+        cmocka_unit_test(the_worst_block_is_the_relative_natural_map),
         cmocka_unit_test(desaxce_lifts_only_normals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

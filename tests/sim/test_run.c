@@ -20,19 +20,19 @@ static KlSoftening soft_default(void) {
 static void the_impedance_is_a_sigmoid_between_its_ends(void **state) {
     (void)state;
     KlSoftening s = soft_default();  // 0.9, 0.95, 1 mm, 0.5, 2
-    assert_near(kl_soften_impedance(&s, 0.0), 0.9, 0.0);
-    assert_near(kl_soften_impedance(&s, 0.5e-3), 0.925, 1e-12);
-    assert_near(kl_soften_impedance(&s, -0.25e-3), 0.9 + 0.05 * 0.125, 1e-12);  // x^2/m at x = 1/4
-    assert_near(kl_soften_impedance(&s, 0.75e-3), 0.9 + 0.05 * 0.875, 1e-12);
-    assert_near(kl_soften_impedance(&s, 2e-3), 0.95, 0.0);
+    assert_near(kl_softening_impedance(&s, 0.0), 0.9, 0.0);
+    assert_near(kl_softening_impedance(&s, 0.5e-3), 0.925, 1e-12);
+    assert_near(kl_softening_impedance(&s, -0.25e-3), 0.9 + 0.05 * 0.125, 1e-12);  // x^2/m at x = 1/4
+    assert_near(kl_softening_impedance(&s, 0.75e-3), 0.9 + 0.05 * 0.875, 1e-12);
+    assert_near(kl_softening_impedance(&s, 2e-3), 0.95, 0.0);
     s.power = 1.0;
-    assert_near(kl_soften_impedance(&s, 0.3e-3), 0.9 + 0.05 * 0.3, 1e-14);
+    assert_near(kl_softening_impedance(&s, 0.3e-3), 0.9 + 0.05 * 0.3, 1e-14);
     s.power = 3.0;
     s.midpoint = 0.2;
-    assert_near(kl_soften_impedance(&s, 0.1e-3), 0.9 + 0.05 * 0.001 / 0.04, 1e-12);
-    assert_near(kl_soften_impedance(&s, 0.6e-3), 0.9 + 0.05 * (1.0 - 0.064 / 0.64), 1e-12);
+    assert_near(kl_softening_impedance(&s, 0.1e-3), 0.9 + 0.05 * 0.001 / 0.04, 1e-12);
+    assert_near(kl_softening_impedance(&s, 0.6e-3), 0.9 + 0.05 * (1.0 - 0.064 / 0.64), 1e-12);
     s.dw = s.d0;
-    assert_near(kl_soften_impedance(&s, 0.6e-3), 0.9, 1e-15);
+    assert_near(kl_softening_impedance(&s, 0.6e-3), 0.9, 1e-15);
 }
 
 static void softening_coefficients_follow_their_formulas(void **state) {
@@ -59,7 +59,7 @@ static void one_soft_contact_obeys_the_element_wise_law(void **state) {
     world_start(&w, "admm-ncp-fp");
     assert_ok(kl_sim_step(w.sim));
     KlSoftening s = soft_default();
-    double d = kl_soften_impedance(&s, r);
+    double d = kl_softening_impedance(&s, r);
     KlSoftRow row = kl_soften_row(&s, r);
     double v = -0.05, free = v - dt * g;
     double expected = (1.0 - d) * free + d * (v - dt * (row.damping * v + row.stiffness * r));

@@ -82,6 +82,18 @@ export class Memory {
         }
     }
 
+    /** `count` numbers that `fill` writes. @param {number} count @param {(address: number) => void} fill */
+    withDoubles(count, fill) {
+        const address = this.module._malloc(8 * count + 8);
+        if (address === 0) throw new Error('out of memory');
+        try {
+            fill(address);
+            return this.doubles(address, count).slice();
+        } finally {
+            this.module._free(address);
+        }
+    }
+
     /**
      * @template T
      * @param {string} text
@@ -321,6 +333,29 @@ export class Page extends Memory {
         );
         if (Number.isNaN(share)) throw this.error();
         return share;
+    }
+
+    /**
+     * Scale-free natural map of each joint, limit and contact at `lambda` (dim).
+     * @param {Float64Array} lambda @param {number} blocks
+     */
+    blockResiduals(lambda, blocks) {
+        const bytes = new Uint8Array(lambda.buffer, lambda.byteOffset, lambda.byteLength);
+        return this.withDoubles(blocks, (out) =>
+            this.withBytes(bytes, (address) =>
+                this.check(this.module._kl_page_block_residuals(this.handle, address, out)),
+            ),
+        );
+    }
+
+    /**
+     * Impedance at `count` residuals from 0 to `reach`; `kind` 0 joints, 1 limits, 2 contacts.
+     * @param {number} run @param {number} kind @param {number} reach @param {number} count
+     */
+    impedance(run, kind, reach, count) {
+        return this.withDoubles(count, (out) =>
+            this.check(this.module._kl_page_impedance(this.handle, run, kind, reach, count, out)),
+        );
     }
 
     /** @returns {Json} */
