@@ -465,8 +465,24 @@ const double *kl_page_free_velocity(const KlPage *page) {
     return problem != NULL ? problem->free_velocity : NULL;
 }
 
-// (dim x dim) D, row-major; NULL with an error above 2000 rows. Loan until the next call.
-const double *kl_page_delassus(KlPage *page) {
+const double *kl_page_softening(const KlPage *page) {
+    const KlProblem *problem = problem_of(page);
+    return problem != NULL ? problem->softening : NULL;
+}
+
+// D of `problem` as if nothing were softened.
+static KlStatus hard_delassus(const KlProblem *problem, double *dense) {
+    KlProblem *hard = NULL;
+    KL_TRY(kl_problem_clone(problem, &hard));
+    memset(hard->softening, 0, sizeof(double) * (size_t)hard->dim);
+    kl_problem_delassus(hard, dense);
+    kl_problem_destroy(hard);
+    return KL_OK;
+}
+
+// (dim x dim) D, row-major, with R on its diagonal unless `hard`; NULL with an error above 2000 rows. Loan until the
+// next call.
+const double *kl_page_delassus(KlPage *page, int32_t hard) {
     const KlProblem *problem = problem_of(page);
     if (problem == NULL) {
         (void)kl_fail(KL_ERR_ARGUMENT, "there is no problem yet");
@@ -482,6 +498,9 @@ const double *kl_page_delassus(KlPage *page) {
     if (page->dense == NULL) {
         (void)kl_fail(KL_ERR_MEMORY, "out of memory for D (%d rows)", problem->dim);
         return NULL;
+    }
+    if (hard != 0) {
+        return hard_delassus(problem, page->dense) == KL_OK ? page->dense : NULL;
     }
     kl_problem_delassus(problem, page->dense);
     return page->dense;
@@ -773,7 +792,12 @@ const char *kl_page_problem(KlPage *page, int32_t condition) {
     }
     KlCategory category = KL_CATEGORY_UNCONSTRAINED;
     bool known = kl_problem_category(problem, &category) == KL_OK;
-    json_t *out = json_pack("{si si si si si si so sf}", "dim", problem->dim, "jointRows", problem->joint_rows,
+    json_t *starts = json_array();
+    for (int32_t k = 0; k < problem->joint_count; k++) {
+        json_array_append_new(starts, json_integer(problem->block_start[k]));
+    }
+    json_t *out = json_pack("{si si so si si si si so sf}", "dim", problem->dim, "jointRows", problem->joint_rows,
+                            "jointStarts", starts,
                             "jointCount", problem->joint_count, "limitCount", problem->limit_count, "contactCount",
                             problem->contact_count, "bodyCount", problem->body_count, "category",
                             known ? text(kl_category_name(category)) : json_null(), "dt", problem->dt);

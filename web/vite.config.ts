@@ -22,7 +22,17 @@ export default defineConfig({
         chunkSizeWarningLimit: 900,
         modulePreload: { polyfill: false },
         assetsInlineLimit: 0,
-        rollupOptions: { input: { index: resolve(root, 'index.html') } },
+        rollupOptions: {
+            input: {
+                index: resolve(root, 'index.html'),
+                'kinloop-compare': resolve(root, 'src/embed/compare.ts'),
+            },
+            // Other pages name this one file in their script tags.
+            output: {
+                entryFileNames: (chunk) =>
+                    chunk.name === 'kinloop-compare' ? '[name].js' : 'assets/[name]-[hash].js',
+            },
+        },
     },
     plugins: [scenes(resolve(root, '../scenes')), contentSecurityPolicy(), offline()],
     test: { include: ['tests/unit/**/*.test.ts'] },

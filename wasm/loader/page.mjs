@@ -363,9 +363,9 @@ export class Page extends Memory {
         return JSON.parse(this.text(this.module._kl_page_solution(this.handle)));
     }
 
-    /** D, row-major. @param {number} dim */
-    delassus(dim) {
-        const address = this.module._kl_page_delassus(this.handle);
+    /** D, row-major; `hard` leaves the softening R out. @param {number} dim @param {boolean} [hard] */
+    delassus(dim, hard = false) {
+        const address = this.module._kl_page_delassus(this.handle, hard ? 1 : 0);
         if (address === 0) throw this.error();
         return this.doubles(address, dim * dim).slice();
     }
@@ -373,6 +373,11 @@ export class Page extends Memory {
     /** @param {number} dim */
     freeVelocity(dim) {
         return this.doubles(this.module._kl_page_free_velocity(this.handle), dim).slice();
+    }
+
+    /** R, the softening of each row. @param {number} dim */
+    softening(dim) {
+        return this.doubles(this.module._kl_page_softening(this.handle), dim).slice();
     }
 
     /** @param {number} contacts */

@@ -4,7 +4,7 @@ import './app/app';
 import './app/api';
 import { listenToKeys } from './app/keys';
 import { listenToDrops } from './app/own-input';
-import { followAddress, openFragment } from './link/share';
+import { embedded, followAddress, openFragment } from './link/share';
 import { wasmSupported } from './state/core-module';
 import { say } from './state/messages';
 import { phase, startCore } from './state/session';
@@ -29,6 +29,7 @@ async function begin(): Promise<void> {
     followAddress();
 }
 
+if (embedded && parent !== window) void import('./embed/speak').then((m) => m.speakToParent());
 listenToKeys();
 listenToDrops();
 void begin();

@@ -1,6 +1,8 @@
 // `window.kinloop`: what a script beside the page may read and do. Used by pages that embed this one, and
 // by the tests.
+import { estimate } from '../state/estimate';
 import {
+    compute,
     cursor,
     dt,
     experiment,
@@ -11,6 +13,7 @@ import {
     playing,
     scene,
     seek,
+    selection,
     steps,
 } from '../state/session';
 import type { KlStage } from '../views3d/stage';
@@ -28,6 +31,11 @@ const api = {
     play,
     pause,
     seek,
+    /** Fills the buffers of a run that waits because it takes long. */
+    compute,
+    get waiting() {
+        return estimate.value?.waiting ?? false;
+    },
     get step() {
         return cursor.value;
     },
@@ -39,6 +47,9 @@ const api = {
     },
     get playing() {
         return playing.value;
+    },
+    get selection() {
+        return selection.value;
     },
     get experiment() {
         return structuredClone(experiment.value);

@@ -2,6 +2,8 @@
 import { html } from 'lit';
 import { embedded } from '../link/share';
 import { loadProgress } from '../state/core-module';
+import { estimate } from '../state/estimate';
+import { partMissing } from '../state/messages';
 import { lanes, phase } from '../state/session';
 import { KlElement } from './element';
 import '../panels/inspector';
@@ -37,6 +39,7 @@ export class KlApp extends KlElement {
                 <main class="work">
                     <section class="views" aria-label="3D views">
                         <kl-stage></kl-stage>
+                        ${estimate.value?.waiting ? html`<kl-estimate></kl-estimate>` : null}
                         ${
                             phase.value === 'loading' || lanes.value.length === 0
                                 ? html`<div class="loading" role="status">
@@ -59,6 +62,10 @@ export class KlApp extends KlElement {
             <kl-bench></kl-bench>
             <kl-import></kl-import>
         `;
+    }
+
+    protected override updated(): void {
+        if (estimate.peek()?.waiting) import('./estimate-note').catch(partMissing);
     }
 
     private skip(event: Event): void {

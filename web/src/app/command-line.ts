@@ -5,10 +5,15 @@ function quote(text: string): string {
     return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export function commandLine(): string {
+function sceneFile(): string {
+    const { scene } = experiment.value;
+    return scene.kind === 'gallery' ? `scenes/${scene.id}.json` : scene.name;
+}
+
+/** The words of `kinloop run` on this scene. */
+function words(scene: string): string[] {
     const current = experiment.value;
-    const file = current.scene.kind === 'gallery' ? `scenes/${current.scene.id}.json` : current.scene.name;
-    const parts = ['kinloop', 'run', file];
+    const parts = ['run', scene];
     if (current.run) parts.push('--run', current.run);
     const ids = current.solvers.map((s) => s.id);
     const driver = current.mode === 'curated' && ids.includes(current.driver) ? current.driver : ids[0];
@@ -21,6 +26,15 @@ export function commandLine(): string {
     }
     for (const { path, value } of current.edits) parts.push('--edit', `${path}=${JSON.stringify(value)}`);
     if (current.mode === 'curated') parts.push('--curated');
-    parts.push('--hash');
-    return parts.map(quote).join(' ');
+    return parts;
+}
+
+/** What does the run again, from any folder for a scene of the gallery. */
+export function repeatingWords(): string[] {
+    const { scene } = experiment.value;
+    return words(scene.kind === 'gallery' ? scene.id : scene.name);
+}
+
+export function commandLine(): string {
+    return ['kinloop', ...words(sceneFile()), '--hash'].map(quote).join(' ');
 }

@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals-core';
 import { html, type TemplateResult } from 'lit';
 import { KlElement } from './element';
 
-export type DialogName = '' | 'gallery' | 'share' | 'help' | 'bench' | 'open' | 'import';
+export type DialogName = '' | 'gallery' | 'share' | 'help' | 'bench' | 'open' | 'import' | 'obtain';
 export const dialog = signal<DialogName>('');
 
 /** A native modal dialog that shows while its name is the open one. */
@@ -45,9 +45,11 @@ export abstract class KlDialog extends KlElement {
     }
 
     protected opening(): void {}
+    protected closing(): void {}
 
     private closed = (): void => {
         if (dialog.value === this.name) dialog.value = '';
+        this.closing();
     };
 
     private outside = (event: MouseEvent): void => {

@@ -59,6 +59,7 @@ export class KlGallery extends KlDialog {
             <p class="quiet">
                 Every scene with its runs. Your own: a scene (JSON), a model (URDF, MJCF; with its meshes), or a dual problem (JSON, HDF5).
                 <button @click=${() => void chooseFiles()}>Open files…</button> <button @click=${() => void chooseFiles(true)}>Open a folder…</button>
+                <button @click=${() => void import('./obtain').then((m) => m.openByAddress())}>By address…</button>
                 Files stay on this computer.
             </p>
             <ul class="gallery">

@@ -15,6 +15,7 @@ export interface ProblemJson {
     name: string;
 }
 
+let files = 0; // in the library's own file system
 const MOST_ROWS = 2000; // D is handed on as a dense list
 const MOST_PROBLEMS = 50;
 
@@ -170,7 +171,7 @@ function* problemGroups(group: Group): Generator<Group> {
 export async function problemsFromHdf5(name: string, data: Uint8Array): Promise<ProblemJson[]> {
     const { default: h5wasm } = await import('h5wasm');
     const { FS } = await h5wasm.ready;
-    const path = `/${crypto.randomUUID()}.h5`;
+    const path = `/problem-${files++}.h5`;
     FS.writeFile(path, data);
     let file: H5File | null = null;
     try {

@@ -1,20 +1,20 @@
 // The help sheet: keys, what the pictures mean, where the numbers come from.
 
-import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { tables } from '../state/session';
 import { KlDialog } from './dialogs';
-
-export const letterKeys = signal(true);
+import { letterKeys } from './keys';
 
 export const KEYS: [string, string][] = [
     ['space', 'run or pause'],
     ['← →', 'step back, step; with shift 50 steps'],
-    ['R', 'reset'],
+    ['R, backspace', 'reset'],
     ['1 – 4', 'focus a view'],
     ['A', 'add a solver'],
     ['C', 'convergence plot'],
     ['F', 'forces on or off'],
+    ['V', 'violation of joints and contacts'],
+    ['G', 'ghost of the next solver over the other views'],
     ['S', 'share'],
     ['Ctrl Z, Ctrl Y', 'undo, redo'],
     ['?', 'this sheet'],
@@ -35,8 +35,20 @@ export class KlHelp extends KlDialog {
             <ul>
                 <li>Contacts lie in their tangent plane: a ring is open, a full disk sticks, a half disk slips, its round side along the friction force.</li>
                 <li>Arrows are forces on body B of a contact, in one scale for all views. Drag turns the camera, a click selects.</li>
-                <li>Drag a body with shift held to pull it on a spring. The pull is recorded in the run; undo takes it back.</li>
+                <li>Drag a body with shift or ctrl held to pull it on a spring. The pull is recorded in the run; undo takes it back.</li>
                 <li>Click a plot to go there, drag to zoom, double-click for the whole run.</li>
+            </ul>
+            <h3>Coming from a simulator or a testbed</h3>
+            <ul>
+                <li>Space runs, → steps, backspace resets, a click selects, ctrl and drag pulls: as elsewhere. The wheel zooms, the right button shifts.</li>
+                <li>Scenes are behind the name at the top left; every number of a scene is in <b>Scene</b>, every parameter of a method in <b>Solver</b>.</li>
+                <li>The run is computed ahead, like a video: scrub back at any time.</li>
+            </ul>
+            <h3>Where does a method go wrong?</h3>
+            <ul>
+                <li>Pause at a step. The first plot names the worst constraint and the best iteration.</li>
+                <li><b>Problem</b> lists the worst constraint of every solver, a click selects it in the views, and draws the error of each constraint over the iterations.</li>
+                <li>One contact: its cone, its plane of maximum compression, and where every solver lands, in the same tab.</li>
             </ul>
             <h3>Comparing</h3>
             <p>

@@ -1,10 +1,13 @@
 // Keyboard shortcuts, never while typing.
 
+import { signal } from '@preact/signals-core';
 import { showPlot } from '../plots/deck';
 import { cursor, focusLane, lanes, pause, play, playing, redo, reset, seek, undo } from '../state/session';
-import { toggle } from '../views3d/options';
+import { ghost, showViolation, toggle } from '../views3d/options';
 import { dialog } from './dialogs';
-import { letterKeys } from './help';
+
+/** Single-letter keys may be turned off. */
+export const letterKeys = signal(true);
 
 const LETTERS: Record<string, () => void> = {
     r: reset,
@@ -14,9 +17,17 @@ const LETTERS: Record<string, () => void> = {
         document.querySelector('[data-plot="convergence"]')?.scrollIntoView({ block: 'nearest' });
     },
     f: () => toggle('forces'),
+    v: () => (showViolation.value = !showViolation.value),
+    g: nextGhost,
     s: () => (dialog.value = 'share'),
     '?': () => (dialog.value = 'help'),
 };
+
+/** Nobody, then each solver in turn. */
+function nextGhost(): void {
+    const ids = ['', ...lanes.value.map((lane) => lane.choice.id)];
+    ghost.value = ids[(ids.indexOf(ghost.value) + 1) % ids.length];
+}
 
 function typing(target: EventTarget | null): boolean {
     return (
@@ -36,7 +47,8 @@ export function listenToKeys(): void {
         } else if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') {
             pause();
             seek(cursor.value + (event.key === 'ArrowRight' ? 1 : -1) * (event.shiftKey ? 50 : 1));
-        } else if (!letterKeys.value) return;
+        } else if (event.key === 'Backspace') reset();
+        else if (!letterKeys.value) return;
         else if (/^[1-4]$/.test(event.key) && Number(event.key) <= lanes.value.length) {
             focusLane.value = Number(event.key) - 1;
             document.querySelectorAll<HTMLElement>('.cell')[focusLane.value]?.focus();

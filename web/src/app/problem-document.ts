@@ -8,6 +8,9 @@ export function problemDocument(problem: ProblemInfo, matrix: Matrix): string {
     for (let i = 0; i < dim; i++) rows.push(Array.from(matrix.delassus.subarray(i * dim, (i + 1) * dim)));
     return JSON.stringify({
         joint_rows: problem.jointRows,
+        joints: problem.jointStarts.map(
+            (start, i) => (problem.jointStarts[i + 1] ?? problem.jointRows) - start,
+        ),
         limits: problem.limitCount,
         contacts: problem.contactCount,
         dt: problem.dt,

@@ -3,13 +3,14 @@
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { MAX_LENGTH, WARN_LENGTH } from '../link/codec';
-import { absolute, currentLink } from '../link/share';
+import { absolute, currentLink, sceneFileName } from '../link/share';
 import { documentText, experiment, scene, tables } from '../state/session';
 import { commandLine } from './command-line';
 import { dialog, KlDialog } from './dialogs';
 import { download } from './download';
 
 const link = signal('');
+const apart = signal(''); // the link without its scene, when that is too large
 const copied = signal('');
 
 export class KlShare extends KlDialog {
@@ -18,10 +19,16 @@ export class KlShare extends KlDialog {
 
     protected override opening(): void {
         link.value = '';
+        apart.value = '';
         copied.value = '';
-        void currentLink().then((fragment) => {
-            link.value = absolute(fragment);
-        });
+        void this.write();
+    }
+
+    /** A link too long to carry its scene sends it as a file beside. */
+    private async write(): Promise<void> {
+        const fragment = await currentLink();
+        if (fragment.length > MAX_LENGTH) apart.value = absolute(await currentLink(true));
+        link.value = absolute(fragment);
     }
 
     content() {
@@ -33,8 +40,13 @@ export class KlShare extends KlDialog {
             </p>
             ${
                 long
-                    ? html`<p role="alert">This experiment is too large for a link (${link.value.length} characters). Send it as a file:</p>`
-                    : html`${this.row('Link', link.value)} ${this.row('Embed', this.iframe())}`
+                    ? html`<p role="alert">
+                              This experiment is too large for a link (${link.value.length} characters). Send its scene as a file, and this link,
+                              which asks for the file:
+                          </p>
+                          <p><button class="primary" @click=${() => this.saveScene()}>Save ${sceneFileName()}</button></p>
+                          ${this.row('Link', apart.value)}`
+                    : html`${this.row('Link', link.value)} ${this.row('Embed', this.iframe())} ${this.row('Element', this.element())}`
             }
             ${
                 !long && link.value.length > WARN_LENGTH
@@ -43,12 +55,14 @@ export class KlShare extends KlDialog {
             }
             ${this.row('Command line', commandLine())} ${this.row('BibTeX', this.citation())}
             <p>
-                <button @click=${() => download(`${scene.value?.id ?? 'scene'}.json`, new Blob([documentText.value], { type: 'application/json' }))}>
-                    Scene as a file
-                </button>
+                <button @click=${() => this.saveScene()}>Scene as a file</button>
                 <button @click=${() => (dialog.value = '')}>Done</button>
             </p>
         `;
+    }
+
+    private saveScene(): void {
+        download(sceneFileName(), new Blob([documentText.value], { type: 'application/json' }));
     }
 
     private row(label: string, text: string) {
@@ -69,6 +83,12 @@ export class KlShare extends KlDialog {
     private iframe(): string {
         const [path, fragment] = link.value.split('#');
         return `<iframe src="${path}?embed#${fragment ?? ''}" width="960" height="600" title="kinloop"></iframe>`;
+    }
+
+    private element(): string {
+        const [path, fragment] = link.value.split('#');
+        const folder = path.slice(0, path.lastIndexOf('/') + 1);
+        return `<script type="module" src="${folder}kinloop-compare.js"></script>\n<kinloop-compare link="#${(fragment ?? '').replaceAll('"', '&quot;')}"></kinloop-compare>`;
     }
 
     private citation(): string {

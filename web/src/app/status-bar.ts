@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { linkVerdict } from '../link/verdict';
-import { cursor, dt, lanes, stale, styles, tables, tick } from '../state/session';
+import { cursor, dt, lanes, seek, stale, styles, tables, tick } from '../state/session';
 import { KlElement } from './element';
 import { bytes } from './format';
 
@@ -50,10 +50,18 @@ export class KlStatusBar extends KlElement {
             })}
             <span class="spacer"></span>
             ${stale.value ? html`<span class="stale">edited, running again…</span>` : null}
-            ${linkVerdict.value ? html`<span class="verdict verdict-${linkVerdict.value.kind}">${linkVerdict.value.text}</span>` : null}
+            ${this.verdict()}
             <span title="Memory of the frames kept">${bytes(memory)}</span>
             <span>${framesPerSecond.value} fps</span>
         `;
+    }
+
+    private verdict() {
+        const verdict = linkVerdict.value;
+        if (!verdict) return null;
+        const text = html`<span class="verdict verdict-${verdict.kind}">${verdict.text}</span>`;
+        if (verdict.step < 0) return text;
+        return html`${text} <button class="small" @click=${() => seek(verdict.step)}>go there</button>`;
     }
 
     /** How many steps ended in which way, the unusual ones only. */

@@ -1,5 +1,6 @@
 // The timeline: buffers fill like a video's, marks show events, the range input scrubs.
 import { html } from 'lit';
+import { estimate } from '../state/estimate';
 import { ticks } from '../state/events';
 import {
     cursor,
@@ -61,8 +62,16 @@ export class KlTimeline extends KlElement {
                     }}
                 />
             </div>
-            <output class="clock">${(cursor.value * dt.value).toFixed(3)} s<small> / ${(steps.value * dt.value).toFixed(1)} s</small></output>
+            <output class="clock">${(cursor.value * dt.value).toFixed(3)} s<small> / ${(steps.value * dt.value).toFixed(1)} s</small>${this.remaining()}</output>
         `;
+    }
+
+    /** What the estimate said, as long as the buffers fill. */
+    private remaining() {
+        const now = estimate.value;
+        const filling = lanes.value.some((lane) => lane.state.value === 'running');
+        if (!now || now.waiting || !filling || now.seconds < 3) return null;
+        return html`<small class="remaining" title="Judged by the first steps">about ${Math.round(now.seconds)} s to compute</small>`;
     }
 
     private mark(kind: string, x: number) {

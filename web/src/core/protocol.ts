@@ -70,6 +70,7 @@ export interface Inspection {
     problem: ProblemInfo | null;
     solution: SolutionInfo | null;
     lambda: Float64Array;
+    blocks: Float64Array; // error of each joint, limit and contact
 }
 
 export interface Resolved {
@@ -77,6 +78,7 @@ export interface Resolved {
     trace: Float64Array;
     solution: SolutionInfo;
     lambda: Float64Array;
+    blocks: Float64Array;
 }
 
 export interface ProfileRequest {
@@ -97,8 +99,15 @@ export interface Matrix {
     dim: number;
     delassus: Float64Array;
     freeVelocity: Float64Array;
+    softening: Float64Array; // R, in D unless it was asked for without
     friction: Float64Array;
     lambda: Float64Array;
+}
+
+/** Every step of a run done again: state hashes, and fields as (steps x width). */
+export interface Recording {
+    hashes: BigUint64Array;
+    fields: { id: string; width: number; values: Float64Array }[];
 }
 
 /** Rank and spectrum of the problem at hand, and of each reaction the share that moves nothing. */
@@ -117,8 +126,14 @@ export interface Requests {
         out: { count: number; problem: ProblemInfo };
     };
     resolve: { in: { solver: SolverChoice; natural: boolean }; out: Resolved };
-    matrix: { in: null; out: Matrix };
+    /** D + R, or D alone when `hard`. */
+    matrix: { in: { hard: boolean }; out: Matrix };
     condition: { in: { lambdas: Float64Array[] }; out: ConditionAnswer };
+    /** Impedance at `count` residuals from 0 to `reach`; kind 0 joints, 1 limits, 2 contacts. */
+    impedance: { in: { kind: number; reach: number; count: number }; out: Float64Array };
+    recording: { in: { steps: number; fields: string[] }; out: Recording };
+    /** State hashes after 64, 128, 192 … steps. */
+    blockHashes: { in: null; out: BigUint64Array };
     document: { in: null; out: string };
     rewind: { in: { step: number }; out: { step: number } };
     amend: { in: { source: SceneSource; step: number }; out: Loaded };

@@ -9,6 +9,7 @@ import type {
     Job,
     Loaded,
     Matrix,
+    Recording,
     Resolved,
     SceneSource,
     SolverChoice,
@@ -26,6 +27,7 @@ const SHOWN = [
     'joint_position',
     'joint_velocity',
     'joint_wrench',
+    'joint_residual',
     'contact_position',
     'contact_frame',
     'contact_gap',
@@ -59,6 +61,16 @@ function pause(): Promise<void> {
     });
 }
 
+/** Error of each joint, limit and contact of the problem at hand. */
+function blockErrors(page: Page, lambda: Float64Array): Float64Array {
+    const { jointCount, limitCount, contactCount } = page.problem(false);
+    return page.blockResiduals(lambda, jointCount + limitCount + contactCount);
+}
+
+function stateHash(page: Page): bigint {
+    return BigInt(`0x${page.hash()}`);
+}
+
 /** Collects rows and frames until they are worth a message. */
 class ChunkBuilder {
     private rows: Float64Array[] = [];
@@ -81,7 +93,7 @@ class ChunkBuilder {
 
     addFrame(page: Page): void {
         this.steps.push(page.step());
-        this.hashes.push(BigInt(`0x${page.hash()}`));
+        this.hashes.push(stateHash(page));
         for (const view of page.fields(SHOWN)) {
             let part = this.parts.get(view.id);
             if (!part) this.parts.set(view.id, (part = { columns: view.columns, arrays: [] }));
@@ -156,6 +168,8 @@ export class Runner {
     private frameEvery = 1;
     private generation = 0;
     private inspected = -1;
+    private rested = 0; // when the mailbox was last looked at [ms]
+    private hashes: bigint[] = []; // after every CHECKPOINT steps
 
     constructor(
         private readonly page: Page,
@@ -172,6 +186,7 @@ export class Runner {
         this.job = job;
         this.generation++;
         this.checkpoints = [{ step: 0, state: this.page.save() }];
+        this.hashes = [];
         this.stride = CHECKPOINT;
         this.failed = false;
         this.until = 0;
@@ -206,6 +221,7 @@ export class Runner {
     private restart(step: number): void {
         this.generation++;
         this.checkpoints = this.checkpoints.filter((c) => c.step <= step);
+        this.hashes.length = Math.min(this.hashes.length, Math.floor(step / CHECKPOINT));
         this.failed = false;
         this.inspected = -1;
         this.credit = 2;
@@ -286,11 +302,12 @@ export class Runner {
             if (left <= 0) return;
             const next = (every: number) => every - (step % every);
             const wanted = this.until - step > 0 ? this.until - step : 1;
-            const steps = Math.min(next(this.frameEvery), next(this.stride), wanted, 256);
+            const steps = Math.min(next(this.frameEvery), next(CHECKPOINT), wanted);
             if (!this.advance(steps, left)) return;
             step = this.page.step();
             if (this.page.busy) continue;
             if (step % this.frameEvery === 0 || step === this.until) this.builder.addFrame(this.page);
+            if (step === CHECKPOINT * (this.hashes.length + 1)) this.hashes.push(stateHash(this.page));
             if (step % this.stride === 0) this.keep(step);
         }
     }
@@ -353,13 +370,17 @@ export class Runner {
             problem: step > 0 ? (page.problem(condition) as Inspection['problem']) : null,
             solution: dim > 0 ? (page.solution() as Inspection['solution']) : null,
             lambda: dim > 0 ? page.lambda(dim) : new Float64Array(0),
+            blocks: dim > 0 ? blockErrors(page, page.lambda(dim)) : new Float64Array(0),
         };
     }
 
     private async replayPolitely(page: Page, step: number, generation: number): Promise<void> {
         while (page.step() < step || page.busy) {
             page.work(Math.min(256, Math.max(1, step - page.step())), SLICE);
-            await pause();
+            if (performance.now() - this.rested > 1000 * SLICE) {
+                await pause();
+                this.rested = performance.now();
+            }
             if (generation !== this.generation) throw new Error('the run has changed meanwhile');
         }
     }
@@ -388,23 +409,26 @@ export class Runner {
             if (generation !== this.generation) throw new Error('the run has changed meanwhile');
         }
         const problem = page.problem(false);
+        const lambda = page.lambda(problem.dim);
         const result = {
             solver: solver.id,
             trace: page.trace(),
             solution: page.solution() as Resolved['solution'],
-            lambda: page.lambda(problem.dim),
+            lambda,
+            blocks: blockErrors(page, lambda),
         };
         page.observe(this.job?.observer?.id ?? '');
         if (this.job?.observer) page.configure(true, this.job.observer.preset, this.job.observer.params);
         return result;
     }
 
-    matrix(): Matrix {
+    matrix(hard: boolean): Matrix {
         const page = this.second;
         const { dim, contactCount } = page.problem(false);
         return {
             dim,
-            delassus: page.delassus(dim),
+            delassus: page.delassus(dim, hard),
+            softening: page.softening(dim),
             freeVelocity: page.freeVelocity(dim),
             friction: page.friction(contactCount),
             lambda: page.lambda(dim),
@@ -416,6 +440,35 @@ export class Runner {
         const { condition } = page.problem(true) as ProblemInfo;
         if (!condition || 'error' in condition) throw new Error(condition?.error);
         return { condition, shares: lambdas.map((lambda) => page.internalShare(lambda)) };
+    }
+
+    impedance(kind: number, reach: number, count: number): Float64Array {
+        return this.page.impedance(this.job?.run ?? 0, kind, reach, count);
+    }
+
+    /** Steps 1 to `steps` again, each of them kept. */
+    async recording(steps: number, ids: string[]): Promise<Recording> {
+        const generation = this.generation;
+        const page = this.second;
+        page.restore(this.checkpoints[0].state);
+        page.setTrace(false, false);
+        this.inspected = -1;
+        const hashes = new BigUint64Array(steps);
+        const fields = page.fields(ids).map((v) => {
+            const width = v.values.length;
+            return { id: v.id, width, values: new Float64Array(steps * width) };
+        });
+        for (let i = 0; i < steps; i++) {
+            await this.replayPolitely(page, i + 1, generation);
+            hashes[i] = stateHash(page);
+            for (const [k, view] of page.fields(ids).entries())
+                fields[k].values.set(view.values as Float64Array, i * fields[k].width);
+        }
+        return { hashes, fields };
+    }
+
+    blockHashes(): BigUint64Array {
+        return BigUint64Array.from(this.hashes);
     }
 
     document(): string {

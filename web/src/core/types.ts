@@ -45,6 +45,17 @@ export interface Tables {
     record: string[]; // columns of a step's row
 }
 
+export interface SofteningInfo {
+    on: boolean;
+    d0: number; // impedance at rest
+    dw: number; // from the width on
+    width: number; // [m], [rad]
+    midpoint: number;
+    power: number;
+    timeConst: number; // [s]
+    dampRatio: number;
+}
+
 export interface SettingsInfo {
     dt: number;
     gravity: [number, number, number];
@@ -56,9 +67,9 @@ export interface SettingsInfo {
     detectionDistance: number;
     cullDistance: number;
     maxContacts: number;
-    softJoint: boolean;
-    softLimit: boolean;
-    softContact: boolean;
+    softJoint: SofteningInfo;
+    softLimit: SofteningInfo;
+    softContact: SofteningInfo;
 }
 
 export interface EventInfo {
@@ -171,6 +182,7 @@ export interface ProblemInfo {
     dim: number;
     jointRows: number;
     jointCount: number;
+    jointStarts: number[]; // first row of each
     limitCount: number;
     contactCount: number;
     bodyCount: number;

@@ -53,8 +53,11 @@ const answers: Answers = {
     inspect: ({ step, natural, condition }) => ready().inspect(step, natural, condition),
     problem: ({ text, name, index }) => ready().loadProblem(text, name, index),
     resolve: ({ solver, natural }) => ready().resolve(solver, natural),
-    matrix: () => ready().matrix(),
+    matrix: ({ hard }) => ready().matrix(hard),
     condition: ({ lambdas }) => ready().condition(lambdas),
+    impedance: ({ kind, reach, count }) => ready().impedance(kind, reach, count),
+    recording: ({ steps, fields }) => ready().recording(steps, fields),
+    blockHashes: () => ready().blockHashes(),
     document: () => ready().document(),
     profile: ({ problems, solvers, measure, floor, points, tauMax }) =>
         tool!.profile(problems, solvers, measure, { floor, points, tauMax }),

@@ -1,6 +1,8 @@
 // An experiment in the fragment of an address. Readable for gallery scenes, packed for own ones:
 //   v=1            version of this format
-//   scene=ID@1     gallery scene, or scene=x with x=<base64url(deflate-raw(JSON))> and name=...
+//   scene=ID@1     gallery scene; scene=x with x=<base64url(deflate-raw(JSON))> and name=...;
+//                  scene=url with u=<address>; scene=file with name=...   sum=sha256-... of the latter two
+//   m=name~sum     a file that the scene needs beside it, repeated
 //   run=ID         run of the scene                    mode=curated   (independent when absent)
 //   drive=ID       solver that moves the bodies        pre=hp|ht      preset, the scene's when absent
 //   s=ID,ID        solvers                             p=ID.param:number   one parameter, repeated
@@ -8,6 +10,7 @@
 //   t=seconds      time shown                          cam=x,y,z,x,y,z     camera, then its target
 //   sel=kind.index selection                           plots=id~choice,id  open plots
 //   e=version      of the core that wrote the link     h=step:hash,hash    state per solver
+//   b=stride:digests,digests   two characters per block of `stride` steps on the way there, per solver
 import type { Edit, Experiment, Json } from '../state/experiment';
 import { deflate, fromBase64url, inflate, toBase64url } from './deflate';
 
@@ -27,12 +30,30 @@ export interface Expected {
     step: number;
     hashes: string[]; // in the order of the solvers
     core: string;
+    blocks: Blocks | null;
 }
+
+/** Digests of the states after each block of steps, to tell where two runs part. */
+export interface Blocks {
+    stride: number;
+    digests: string[]; // per solver, two characters per block
+}
+
+/** A file by name and SHA-256. */
+export interface FileSum {
+    name: string;
+    sum: string; // sha256-<base64url>, '' when not known
+}
+
+/** A scene that the link does not carry itself. */
+export type Wanted = { kind: 'url'; url: string; sum: string } | ({ kind: 'file' } & FileSum);
 
 export interface Linked {
     experiment: Experiment;
     view: View;
     expected: Expected | null;
+    wanted: Wanted | null;
+    files: FileSum[]; // beside the scene
     dropped: string[]; // fields that could not be used, and why
 }
 
@@ -40,18 +61,24 @@ export class BadLink extends Error {}
 
 const PRESET_CODES: Record<string, string> = { 'high-precision': 'hp', 'high-throughput': 'ht' };
 
+/** `file`: the scene travels apart from the link, as a file of this name and sum. */
 export async function encodeLink(
     experiment: Experiment,
     view: View,
     expected: Expected | null,
+    files: FileSum[] = [],
+    file: FileSum | null = null,
 ): Promise<string> {
     const out: [string, string][] = [['v', LINK_VERSION]];
     const { scene } = experiment;
-    if (scene.kind === 'gallery') out.push(['scene', `${scene.id}@1`]);
+    if (file) out.push(['scene', 'file'], ['name', file.name], ['sum', file.sum]);
+    else if (scene.kind === 'gallery') out.push(['scene', `${scene.id}@1`]);
+    else if (scene.url) out.push(['scene', 'url'], ['u', scene.url], ['sum', scene.sum ?? '']);
     else {
         const packed = await deflate(new TextEncoder().encode(JSON.stringify(JSON.parse(scene.text))));
         out.push(['scene', 'x'], ['name', scene.name], ['x', toBase64url(packed)]);
     }
+    for (const { name, sum } of files) out.push(['m', `${name}~${sum}`]);
     if (experiment.run) out.push(['run', experiment.run]);
     if (experiment.mode === 'curated') out.push(['mode', 'curated']);
     if (experiment.driver) out.push(['drive', experiment.driver]);
@@ -60,7 +87,8 @@ export async function encodeLink(
     for (const s of experiment.solvers) {
         for (const [param, value] of Object.entries(s.params)) out.push(['p', `${s.id}.${param}:${value}`]);
     }
-    for (const { path, value } of experiment.edits) out.push(['set', `${path}:${JSON.stringify(value)}`]);
+    for (const { path, value } of file ? [] : experiment.edits)
+        out.push(['set', `${path}:${JSON.stringify(value)}`]);
     if (experiment.duration > 0) out.push(['T', String(experiment.duration)]);
     if (view.time > 0) out.push(['t', String(Number(view.time.toPrecision(12)))]);
     if (view.camera) out.push(['cam', view.camera.map((c) => Number(c.toPrecision(4))).join(',')]);
@@ -68,7 +96,9 @@ export async function encodeLink(
     if (view.plots)
         out.push(['plots', view.plots.map((p) => (p.choice ? `${p.id}~${p.choice}` : p.id)).join(',')]);
     if (expected) out.push(['e', expected.core], ['h', `${expected.step}:${expected.hashes.join(',')}`]);
-    return `#${out.map(([key, value]) => `${key}=${escapeValue(value)}`).join('&')}`;
+    if (expected?.blocks) out.push(['b', `${expected.blocks.stride}:${expected.blocks.digests.join(',')}`]);
+    const told = out.filter(([key, value]) => value !== '' || key === 'plots');
+    return `#${told.map(([key, value]) => `${key}=${escapeValue(value)}`).join('&')}`;
 }
 
 /** Only what would break the fragment is escaped, so that links stay readable. */
@@ -100,8 +130,11 @@ export async function decodeLink(fragment: string): Promise<Linked> {
         throw new BadLink(`its version is "${get('v') ?? ''}", this page reads ${LINK_VERSION}`);
     const dropped: string[] = [];
     const drop = (key: string, why: string) => void dropped.push(`${key}: ${why}`);
+    const wanted = readWanted(get);
     const experiment: Experiment = {
-        scene: await readScene(get('scene'), get('x'), get('name')),
+        scene: wanted
+            ? { kind: 'own', name: 'wanted.json', text: '{}' }
+            : await readScene(get('scene'), get('x'), get('name')),
         run: word(get('run'), 'run', drop),
         mode: get('mode') === 'curated' ? 'curated' : 'independent',
         driver: word(get('drive'), 'drive', drop),
@@ -118,12 +151,59 @@ export async function decodeLink(fragment: string): Promise<Linked> {
             selection: readSelection(get('sel'), drop),
             plots: readPlots(get('plots'), drop),
         },
-        expected: readExpected(get('h'), get('e'), drop),
+        expected: readExpected(get('h'), get('e'), get('b'), drop),
+        wanted,
+        files: readFiles(fields, drop),
         dropped,
     };
 }
 
 type Drop = (key: string, why: string) => void;
+type Get = (key: string) => string | undefined;
+
+const SUM = /^sha256-[\w-]{43}$/;
+
+function readSum(text: string | undefined): string {
+    if (text && !SUM.test(text)) throw new BadLink('the sum of its scene is not sha256- and 43 characters');
+    return text ?? '';
+}
+
+/** A scene at an address or in a file; null for those that need neither. */
+function readWanted(get: Get): Wanted | null {
+    const sum = () => readSum(get('sum'));
+    if (get('scene') === 'file') {
+        const name = get('name') ?? '';
+        if (!/^[\w. -]{1,80}$/.test(name)) throw new BadLink('the name of its file is not valid');
+        return { kind: 'file', name, sum: sum() };
+    }
+    if (get('scene') !== 'url') return null;
+    return { kind: 'url', url: checkedAddress(get('u') ?? ''), sum: sum() };
+}
+
+/** Only https, or http on this very computer: a link must not make a page speak anything else. */
+export function checkedAddress(text: string): string {
+    let url: URL;
+    try {
+        url = new URL(text);
+    } catch {
+        throw new BadLink(`"${text.slice(0, 60)}" is not a whole address (https://…)`);
+    }
+    const here = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && here))
+        throw new BadLink(`scenes are fetched by https only, not by ${url.protocol}`);
+    if (url.username || url.password) throw new BadLink('the address of its scene holds a password');
+    return url.href;
+}
+
+function readFiles(fields: [string, string][], drop: Drop): FileSum[] {
+    return fields.flatMap(([key, text]) => {
+        if (key !== 'm') return [];
+        const match = /^([\w./ -]{1,120})~(sha256-[\w-]{43})?$/.exec(text);
+        if (match) return [{ name: match[1], sum: match[2] ?? '' }];
+        drop('m', `"${text.slice(0, 40)}" is not name~sum`);
+        return [];
+    });
+}
 
 async function readScene(scene: string | undefined, packed: string | undefined, name: string | undefined) {
     if (!scene) throw new BadLink('it names no scene');
@@ -249,11 +329,33 @@ function readPlots(text: string | undefined, drop: Drop): View['plots'] {
     return null;
 }
 
-function readExpected(text: string | undefined, core: string | undefined, drop: Drop): Expected | null {
+function readExpected(
+    text: string | undefined,
+    core: string | undefined,
+    blocks: string | undefined,
+    drop: Drop,
+): Expected | null {
     if (!text) return null;
     const match = /^(\d{1,9}):([0-9a-f]{16}(?:,[0-9a-f]{16})*)$/.exec(text);
-    if (match)
-        return { step: Number(match[1]), hashes: match[2].split(','), core: (core ?? '').slice(0, 20) };
-    drop('h', 'not a step and hashes');
+    if (!match) {
+        drop('h', 'not a step and hashes');
+        return null;
+    }
+    const hashes = match[2].split(',');
+    return {
+        step: Number(match[1]),
+        hashes,
+        core: (core ?? '').slice(0, 20),
+        blocks: readBlocks(blocks, hashes.length, drop),
+    };
+}
+
+function readBlocks(text: string | undefined, solvers: number, drop: Drop): Blocks | null {
+    if (!text) return null;
+    const match = /^(\d{1,9}):((?:[\w-]{2})*(?:,(?:[\w-]{2})*)*)$/.exec(text);
+    const digests = match?.[2].split(',') ?? [];
+    if (match && Number(match[1]) > 0 && digests.length === solvers)
+        return { stride: Number(match[1]), digests };
+    drop('b', 'not a stride and digests of each solver');
     return null;
 }

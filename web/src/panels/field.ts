@@ -1,5 +1,6 @@
 // Inputs for one number: a text field with unit, and a slider on the right scale.
 import { html } from 'lit';
+import { live } from 'lit/directives/live.js';
 import { icon } from '../app/icons';
 import type { ParamInfo } from '../core/types';
 
@@ -48,7 +49,7 @@ export function numberField(field: NumberField) {
             <input
                 type="text"
                 inputmode="decimal"
-                .value=${String(field.value)}
+                .value=${live(String(field.value))}
                 @change=${(e: Event) => accept((e.target as HTMLInputElement).value)}
             />
         </label>

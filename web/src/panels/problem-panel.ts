@@ -6,8 +6,9 @@ import { KlElement } from '../app/element';
 import { number } from '../app/format';
 import type { Matrix } from '../core/protocol';
 import type { ConditionInfo, ProblemInfo } from '../core/types';
+import { belongs, bestIteration, blockAt, worstBlock } from '../state/blame';
 import { compareBy, explaining, inspection, type StepCurve, stepCurves } from '../state/explain';
-import { cursor, experiment, focused, styles } from '../state/session';
+import { cursor, experiment, focused, runIndex, scene, selection, styles } from '../state/session';
 import './own-problem';
 
 const detail = signal<{
@@ -18,6 +19,7 @@ const detail = signal<{
     matrix: Matrix | null;
     error: string;
 } | null>(null);
+const mapOpen = signal(false);
 
 export class KlProblemPanel extends KlElement {
     override render() {
@@ -47,6 +49,7 @@ export class KlProblemPanel extends KlElement {
                   </div>`
             }
             ${this.endings()}
+            ${this.mapPart(seen.step)} ${this.softPart()}
             ${detail.value?.step === seen.step && detail.value.matrix ? html`<kl-contact-figure .matrix=${detail.value.matrix} .problem=${problem}></kl-contact-figure>` : null}
         `;
     }
@@ -85,7 +88,7 @@ export class KlProblemPanel extends KlElement {
                 lambdas: [seen.lambda, ...curves.map((c) => c.lambda)],
             });
             // The reaction of the run itself: other solvers may have solved the problem meanwhile.
-            const matrix = { ...(await lane.client.request('matrix', null)), lambda: seen.lambda };
+            const matrix = { ...(await lane.client.request('matrix', { hard: false })), lambda: seen.lambda };
             await Promise.all([
                 import('./condition-facts'),
                 import('./matrix-picture'),
@@ -116,13 +119,43 @@ export class KlProblemPanel extends KlElement {
         return compareBy.value === 'same' && experiment.value.mode !== 'curated';
     }
 
+    /** The worst constraint of a solver; a click selects it in the views. */
+    private worst(curve: StepCurve) {
+        const problem = inspection.value?.problem;
+        const index = worstBlock(curve.blocks);
+        if (!problem || index < 0 || !belongs(curve, problem)) return '–';
+        const { name, selection: target } = blockAt(index, problem);
+        if (!target) return name;
+        return html`<button class="link" title=${`Error ${number(curve.blocks[index], 2)}; select it in the views`} @click=${() => (selection.value = target)}>${name}</button>`;
+    }
+
+    private mapPart(step: number) {
+        if (!this.sameProblem() || !inspection.value?.problem?.dim) return null;
+        return mapOpen.value
+            ? html`<kl-error-map .step=${step}></kl-error-map>`
+            : html`<button @click=${() => this.openMap()}>Error by constraint and iteration</button>`;
+    }
+
+    private openMap(): void {
+        mapOpen.value = true;
+        void import('./error-map');
+    }
+
+    /** The impedance curve, where something is softened. */
+    private softPart() {
+        const now = scene.value?.runs[runIndex.value]?.settings;
+        if (!now || !(now.softJoint.on || now.softLimit.on || now.softContact.on)) return null;
+        void import('./impedance-figure');
+        return html`<kl-impedance></kl-impedance>`;
+    }
+
     private endings() {
         const shares = detail.value?.curves;
         const known = stepCurves.value.some((c) => shares?.has(c));
         return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Solver outcomes">
             <table class="numbers">
                 <thead>
-                    <tr><th scope="col">solver</th><th scope="col">outcome</th><th scope="col">it.</th>${known ? html`<th scope="col">internal</th>` : null}<th scope="col">r_dual</th><th scope="col">r_ncp</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
+                    <tr><th scope="col">solver</th><th scope="col">outcome</th><th scope="col">it.</th><th scope="col" title="Iteration with the smallest scale-free residual">best at</th><th scope="col" title="The joint, limit or contact with the largest scale-free error">worst at</th>${known ? html`<th scope="col">internal</th>` : null}<th scope="col">r_dual</th><th scope="col">r_ncp</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
                 </thead>
                 <tbody>
                     ${stepCurves.value.map((c) => {
@@ -131,6 +164,8 @@ export class KlProblemPanel extends KlElement {
                             <th scope="row">${styles.value.get(c.solver)?.title ?? c.solver}</th>
                             <td>${c.solution?.outcome ?? '–'}</td>
                             <td>${c.solution?.iterations ?? '–'}</td>
+                            <td>${number(bestIteration(c))}</td>
+                            <td>${this.worst(c)}</td>
                             ${known ? html`<td>${number(shares?.get(c), 3)}</td>` : null}
                             <td>${number(r.r_dual, 2)}</td>
                             <td>${number(r.r_ncp, 2)}</td>

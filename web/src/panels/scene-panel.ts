@@ -3,7 +3,7 @@ import { html } from 'lit';
 import { KlElement } from '../app/element';
 import { number } from '../app/format';
 import type { Json } from '../state/experiment';
-import { applyEdits, readPath } from '../state/experiment';
+import { readPath } from '../state/experiment';
 import { say } from '../state/messages';
 import {
     change,
@@ -133,7 +133,7 @@ export class KlScenePanel extends KlElement {
             ${SETTINGS.map((s) => this.setting(s, s.now(now), changed))}
             ${SOFT.map(
                 (s) => html`<label class="check"
-                    ><input type="checkbox" .checked=${now[s.now]} @change=${(e: Event) => edit(this.place(s.path), (e.target as HTMLInputElement).checked)} />
+                    ><input type="checkbox" .checked=${now[s.now].on} @change=${(e: Event) => edit(this.place(s.path), (e.target as HTMLInputElement).checked)} />
                     ${s.label}</label
                 >`,
             )}
@@ -209,74 +209,20 @@ export class KlScenePanel extends KlElement {
         });
     }
 
-    /** Mass and size of the selected body. */
     private selected() {
         const picked = selection.value;
+        if (picked?.kind === 'joint') return html`<kl-joint-fields .index=${picked.index}></kl-joint-fields>`;
         const body = picked?.kind === 'body' ? scene.value?.bodies[picked.index] : undefined;
-        if (!picked || !body) return null;
-        const document = JSON.parse(documentText.value || '{}') as Json;
-        const path = (field: string) => `bodies.${picked.index}.${field}`;
-        if (readPath(document, `bodies.${picked.index}`) === undefined) return null; // stands in another document
-        const geoms = readPath(document, path('geoms'));
-        const changed = (p: string) => experiment.value.edits.some((e) => e.path === p);
-        const undo = (p: string) =>
-            void change({ ...experiment.value, edits: experiment.value.edits.filter((e) => e.path !== p) });
-        const misfit = applyEdits(document, [{ path: path('mass'), value: 1 }]).misfits.length > 0;
-        if (misfit) return null;
-        return html`<h3>Selected: ${body.name}</h3>
-            ${numberField({
-                label: 'Mass',
-                value: body.mass,
-                unit: 'kg',
-                text: 'Its inertia follows where the scene takes it from the geometry.',
-                min: 1e-6,
-                max: 1e6,
-                log: true,
-                int: false,
-                changed: changed(path('mass')),
-                set: (v) => edit(path('mass'), v),
-                reset: () => undo(path('mass')),
-            })}
-            ${['x', 'y', 'z'].map((axis, i) =>
-                numberField({
-                    label: `Start ${axis}`,
-                    value: body.pose[i],
-                    unit: 'm',
-                    text: 'Start position of the centre of mass. Joints must still close.',
-                    min: null,
-                    max: null,
-                    log: false,
-                    int: false,
-                    changed: changed(path('position')),
-                    set: (v) => edit(path('position'), body.pose.slice(0, 3).with(i, v)),
-                    reset: () => undo(path('position')),
-                }),
-            )}
-            ${(Array.isArray(geoms) ? geoms : []).map((_, g) => {
-                const geom = scene.value!.geoms.filter((x) => x.body === picked.index)[g];
-                return geom
-                    ? (['friction', 'restitution'] as const).map((what) => {
-                          const at = path(`geoms.${g}.${what}`);
-                          return numberField({
-                              label: `${what === 'friction' ? 'Friction μ' : 'Restitution ε'} of ${geom.name}`,
-                              value: geom[what],
-                              unit: '',
-                              text:
-                                  what === 'friction'
-                                      ? 'A pair takes the geometric mean.'
-                                      : 'A pair takes the larger of the two.',
-                              min: 0,
-                              max: what === 'friction' ? 2 : 1,
-                              log: false,
-                              int: false,
-                              changed: changed(at),
-                              set: (v) => edit(at, v),
-                              reset: () => undo(at),
-                          });
-                      })
-                    : null;
-            })}
+        if (!picked || !body)
+            return html`<p class="quiet">Select a body or a joint, in a view or below, to change it.</p>`;
+        return html`<kl-body-fields .index=${picked.index}></kl-body-fields>
             <p><button @click=${() => this.push(body.name, body.mass)}>Push it at ${number(cursor.value * dt.value)} s</button></p>`;
+    }
+
+    protected override updated(): void {
+        const kind = selection.peek()?.kind;
+        if (kind === 'body') void import('./body-fields');
+        if (kind === 'joint') void import('./joint-fields');
     }
 
     /** A sideways push of three weights for a tenth of a second, from the time shown. */

@@ -1,8 +1,9 @@
 // What the 3D views show.
 import { html } from 'lit';
 import { KlElement } from '../app/element';
+import { lanes, styles } from '../state/session';
 import type { ViewOptions } from '../views3d/lane-scene';
-import { followCamera, linkedCameras, toggle, viewOptions } from '../views3d/options';
+import { followCamera, ghost, linkedCameras, showViolation, toggle, viewOptions } from '../views3d/options';
 import type { KlStage } from '../views3d/stage';
 import { numberField } from './field';
 
@@ -14,7 +15,7 @@ const SWITCHES: { id: Exclude<keyof ViewOptions, 'forceFactor'>; title: string }
     { id: 'frames', title: 'Joint frames' },
     { id: 'jointForces', title: 'Joint forces (on the follower)' },
     { id: 'masses', title: 'Centres of mass' },
-    { id: 'pull', title: 'Dragging pulls bodies (or hold shift)' },
+    { id: 'pull', title: 'Dragging pulls bodies (or hold shift or ctrl)' },
 ];
 
 export class KlViewPanel extends KlElement {
@@ -27,6 +28,16 @@ export class KlViewPanel extends KlElement {
             )}
             <label class="check"><input type="checkbox" .checked=${linkedCameras.value} @change=${() => (linkedCameras.value = !linkedCameras.value)} /> Cameras linked</label>
             <label class="check"><input type="checkbox" .checked=${followCamera.value} @change=${() => (followCamera.value = !followCamera.value)} /> Cameras follow</label>
+            <label class="check"><input type="checkbox" .checked=${showViolation.value} @change=${() => (showViolation.value = !showViolation.value)} /> Violation of joints and contacts</label>
+            ${showViolation.value ? html`<p class="heat-legend"><span></span><small>≤ 1e-7</small><small>1e-2 m, rad</small></p>` : null}
+            <label class="field ghost-field"
+                >Ghost of
+                <select aria-label="Ghost of" @change=${(e: Event) => (ghost.value = (e.target as HTMLSelectElement).value)}>
+                    <option value="" ?selected=${ghost.value === ''}>nobody</option>
+                    ${lanes.value.map((l) => html`<option value=${l.choice.id} ?selected=${l.choice.id === ghost.value}>${styles.value.get(l.choice.id)?.title ?? l.choice.id}</option>`)}
+                </select>
+                over the other views</label
+            >
             ${numberField({
                 label: 'Length of arrows',
                 value: options.forceFactor,

@@ -1,5 +1,14 @@
 // Residual over iteration within the step shown, for every solver.
-import { compareBy, explainError, explaining, inspection, stepCurves } from '../state/explain';
+import { number } from '../app/format';
+import { belongs, bestIteration, blockAt, worstBlock } from '../state/blame';
+import {
+    compareBy,
+    explainError,
+    explaining,
+    inspection,
+    type StepCurve,
+    stepCurves,
+} from '../state/explain';
 import { cursor, experiment, hidden, styles } from '../state/session';
 import { FLOOR } from './axes';
 import type { PlotDefinition } from './definition';
@@ -48,12 +57,26 @@ export const convergencePlot: PlotDefinition = {
     },
 };
 
+/** Where the worst solver is wrong, unless all have got there. */
+function worst(): string {
+    const problem = inspection.value?.problem;
+    if (!problem) return '';
+    const open = stepCurves.value.filter(
+        (c) => c.solution?.outcome !== 'converged' && !hidden.value.has(c.solver) && belongs(c, problem),
+    );
+    if (open.length === 0) return '';
+    const error = (c: StepCurve): number => c.blocks[worstBlock(c.blocks)];
+    const last = open.reduce((a, b) => (error(b) > error(a) ? b : a));
+    const title = styles.value.get(last.solver)?.title ?? last.solver;
+    return `Worst: ${blockAt(worstBlock(last.blocks), problem).name} of ${title}, ${number(error(last), 2)}; best at iteration ${bestIteration(last)}.`;
+}
+
 function note(curves: number): string {
     if (explainError.value) return explainError.value;
-    if (curves > 0)
-        return experiment.value.mode === 'curated' || compareBy.value === 'own'
-            ? ''
-            : 'One problem, each solver from zero.';
+    if (curves > 0) {
+        const own = experiment.value.mode === 'curated' || compareBy.value === 'own';
+        return `${own ? '' : 'One problem, each solver from zero. '}${worst()}`;
+    }
     if (cursor.value === 0) return 'Step 0 has no problem yet: move on.';
     if (explaining.value) return 'Solving…';
     if (inspection.value?.step !== cursor.value) return 'Shown when paused, and once the buffers are full.';

@@ -112,6 +112,7 @@ export class KlDeck extends KlElement {
                         data-plot=${p.id}
                         .definition=${p.definition}
                         .choice=${p.choice}
+                        .onMove=${(by: number) => movePlot(p.id, by)}
                         .onRemove=${() => hidePlot(p.id)}
                         .onChoice=${(choice: string) => this.remember(p.id, choice)}
                         @keydown=${(event: KeyboardEvent) => this.key(event, p.id)}

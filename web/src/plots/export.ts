@@ -1,4 +1,4 @@
-// Plots as files: the numbers as CSV, the picture as PNG or SVG.
+// Plots as files: the numbers as CSV or JSON, the picture as PNG or SVG.
 import type uPlot from 'uplot';
 import { download } from '../app/download';
 import { experiment } from '../state/session';
@@ -26,6 +26,22 @@ export function csv(definition: PlotDefinition, data: PlotData): string {
 
 export function saveCsv(definition: PlotDefinition, data: PlotData): void {
     download(fileName(definition, 'csv'), new Blob([csv(definition, data)], { type: 'text/csv' }));
+}
+
+export function saveJson(definition: PlotDefinition, unit: string, data: PlotData): void {
+    const curves = data.curves.map(({ label, column }) => ({
+        label,
+        x: Array.from(column.x),
+        y: Array.from(column.y),
+    }));
+    const text = JSON.stringify({
+        plot: definition.id,
+        title: definition.title,
+        x: definition.xTitle,
+        unit,
+        curves,
+    });
+    download(fileName(definition, 'json'), new Blob([text], { type: 'application/json' }));
 }
 
 export function savePng(definition: PlotDefinition, chart: uPlot | null): void {

@@ -18,6 +18,7 @@ export class KlPlot extends KlElement {
     definition!: PlotDefinition;
     choice = '';
     onRemove: (() => void) | null = null;
+    onMove: ((by: number) => void) | null = null;
     onChoice: ((choice: string) => void) | null = null;
     private chart: uPlot | null = null;
     private data: PlotData = { curves: [], x: [0, 1] };
@@ -65,11 +66,18 @@ export class KlPlot extends KlElement {
                             : null
                     }
                     <span class="plot-tools">
-                        ${this.zoom ? html`<button @click=${() => this.setZoom(null)}>Whole run</button>` : null}
+                        ${this.zoom ? html`<button @click=${() => this.setZoom(null)}>Back to live</button>` : null}
                         <button title="View as table" aria-pressed=${this.asTable} @click=${() => this.flipTable()}>table</button>
                         <button title="Save as CSV" @click=${() => this.save('csv')}>CSV</button>
+                        <button title="Save as JSON" @click=${() => this.save('json')}>JSON</button>
                         <button title="Save as PNG" @click=${() => this.save('png')}>PNG</button>
                         <button title="Save as SVG" @click=${() => this.save('svg')}>SVG</button>
+                        ${
+                            this.onMove
+                                ? html`<button title="Move left (Alt ←)" aria-label=${`Move plot ${def.title} left`} @click=${() => this.onMove?.(-1)}>‹</button>
+                                      <button title="Move right (Alt →)" aria-label=${`Move plot ${def.title} right`} @click=${() => this.onMove?.(1)}>›</button>`
+                                : null
+                        }
                         ${
                             this.onRemove
                                 ? html`<button title="Close this plot" aria-label=${`Close plot ${def.title}`} @click=${() => this.onRemove?.()}>×</button>`
@@ -342,10 +350,11 @@ export class KlPlot extends KlElement {
         </div>`;
     }
 
-    private async save(kind: 'csv' | 'png' | 'svg'): Promise<void> {
-        const { saveCsv, savePng, saveSvg } = await import('./export');
+    private async save(kind: 'csv' | 'json' | 'png' | 'svg'): Promise<void> {
+        const { saveCsv, saveJson, savePng, saveSvg } = await import('./export');
         const data = this.definition.data(this.picked);
         if (kind === 'csv') saveCsv(this.definition, data);
+        else if (kind === 'json') saveJson(this.definition, this.unit, data);
         else if (kind === 'png') savePng(this.definition, this.chart);
         else await saveSvg(this.definition, this.unit, data);
     }

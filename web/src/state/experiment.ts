@@ -10,7 +10,10 @@ export interface Edit {
     value: Json;
 }
 
-export type SceneRef = { kind: 'gallery'; id: string } | { kind: 'own'; name: string; text: string }; // typed, dropped or carried by a link
+/** From the gallery; or one's own: typed, dropped, carried by a link, or fetched from `url`. */
+export type SceneRef =
+    | { kind: 'gallery'; id: string }
+    | { kind: 'own'; name: string; text: string; url?: string; sum?: string };
 
 export type Mode = 'independent' | 'curated';
 

@@ -11,6 +11,7 @@ export interface StepCurve {
     trace: Float64Array; // (x 6) iteration, r_p, r_d, r_c, r_nat_rel, penalty
     solution: SolutionInfo | null;
     lambda: Float64Array;
+    blocks: Float64Array; // error of each joint, limit and contact, scale-free
 }
 
 /** 'same': one problem for all, solved from nothing. 'own': each lane's own problem, as it was solved. */
@@ -76,11 +77,11 @@ async function ownCurves(step: number, first: Lane, seen: Inspection): Promise<S
         others.map(async (lane) => {
             const own = await lane.client.request('inspect', { step, natural: true, condition: false });
             keepFrame(lane, own);
-            return { solver: lane.choice.id, trace: own.trace, solution: own.solution, lambda: own.lambda };
+            return { ...own, solver: lane.choice.id };
         }),
     );
     return [
-        { solver: first.choice.id, trace: seen.trace, solution: seen.solution, lambda: seen.lambda },
+        { ...seen, solver: first.choice.id },
         ...results.flatMap((r) => (r.status === 'fulfilled' ? [r.value] : [])),
     ];
 }

@@ -101,12 +101,12 @@ export class Lane {
         this.state.value = 'failed';
     }
 
-    /** Fills the buffer up to step `until`. */
-    run(until: number): void {
+    /** Fills the buffer up to step `until`; only up to `first` for now, if that is given. */
+    run(until: number, first = until): void {
         if (!this.alive) return;
         this.target = until;
         if (this.filled.value < until) this.state.value = 'running';
-        this.client.run(until);
+        this.client.run(first);
     }
 
     pause(): void {

@@ -5,6 +5,7 @@ import { CoreClient } from '../core/client';
 import type { Job, SolverChoice } from '../core/protocol';
 import type { RunInfo, SceneInfo, SolverInfo, Tables } from '../core/types';
 import { coreModule } from './core-module';
+import { estimate, forgetEstimate, startWithEstimate } from './estimate';
 import {
     canonical,
     type Experiment,
@@ -173,7 +174,14 @@ let reconciling: Promise<void> = Promise.resolve();
 let wanted = 0;
 
 /** Opens an experiment from a link, the gallery or a file. */
-export async function open(next: Experiment, options: { play: boolean; at?: number }): Promise<void> {
+export interface Opening {
+    play: boolean;
+    at?: number;
+    estimate?: boolean; // a run that takes long waits for the person
+}
+
+/** False when it cannot run: then the page keeps what it had. */
+export async function open(next: Experiment, options: Opening): Promise<boolean> {
     clearTimeout(rerun);
     batch(() => {
         if (lanes.value.length > 0) past.value = [...past.value, experiment.value].slice(-100);
@@ -183,11 +191,16 @@ export async function open(next: Experiment, options: { play: boolean; at?: numb
         selection.value = null;
         playing.value = false;
         autoplay = options.play;
+        cautious = options.estimate ?? false;
     });
     await reconcile();
+    return !failed;
 }
 
 let autoplay = false;
+let cautious = false; // the next run shows first how long it takes
+let running: Experiment | null = null; // the last one that could be set up
+let failed = false; // the last one that was tried could not
 
 function reconcile(): Promise<void> {
     const ticket = ++wanted;
@@ -195,15 +208,31 @@ function reconcile(): Promise<void> {
         if (ticket !== wanted) return;
         try {
             await rebuild();
+            running = experiment.value;
+            failed = false;
         } catch (error) {
             say(
                 'error',
-                'This experiment cannot run.',
+                'This experiment cannot run; the page keeps what it had.',
                 error instanceof Error ? error.message : String(error),
             );
+            failed = true;
+            goBack();
         }
     });
     return reconciling;
+}
+
+/** What cannot run leaves no trace, neither on the page nor in undo. */
+function goBack(): void {
+    const good = running;
+    if (!good) return;
+    batch(() => {
+        past.value = past.value.filter((e) => e !== good);
+        experiment.value = good;
+        stale.value = false;
+        autoplay = false;
+    });
 }
 
 function jobKey(job: Job): string {
@@ -253,6 +282,7 @@ async function rebuild(): Promise<void> {
     });
     const keep = new Set(next.map((n) => n.lane));
     for (const lane of lanes.value) if (!keep.has(lane)) lane.end();
+    forgetEstimate();
 
     const total = Math.round((current.duration || facts.scene.runs[facts.run].duration) / facts.dt);
     batch(() => {
@@ -268,9 +298,12 @@ async function rebuild(): Promise<void> {
     await Promise.all(
         next.map(async ({ lane, job, fresh }) => {
             if (fresh) await lane.load(job).catch(() => {});
-            lane.run(total);
         }),
     );
+    const precise = preset === 'high-precision' && next.some((n) => n.fresh);
+    if (cautious || precise) startWithEstimate(lanes.value, total);
+    else for (const { lane } of next) lane.run(total);
+    cautious = false;
     if (autoplay) playing.value = true;
     autoplay = false;
 }
@@ -340,6 +373,7 @@ export async function amendRun(
     batch(() => {
         documentText.value = source.text;
         experiment.value = next;
+        running = next;
         if (final) {
             past.value = [...past.value.slice(-99), before];
             future.value = [];
@@ -382,8 +416,14 @@ export function seek(step: number): void {
 
 export function play(): void {
     if (cursor.value >= steps.value) cursor.value = 0;
-    for (const lane of lanes.value) lane.run(steps.value);
+    compute();
     playing.value = true;
+}
+
+/** Fills all buffers, whatever the estimate says. */
+export function compute(): void {
+    forgetEstimate();
+    for (const lane of lanes.value) lane.run(steps.value);
 }
 
 export function pause(): void {
@@ -396,6 +436,10 @@ export function reset(): void {
         cursor.value = 0;
     });
 }
+
+effect(() => {
+    if (estimate.value?.waiting) playing.value = false;
+});
 
 let lastFrame = 0;
 let fraction = 0;

@@ -9,6 +9,7 @@ const CAPACITY = 2048;
 const MODES = ['open', 'stick', 'slip'] as const;
 
 export interface ContactOptions {
+    selected: number; // drawn larger, -1 = none
     forceScale: number; // [m/N]
     size: number; // radius of a disk [m]
     split: boolean; // normal and tangential part apart
@@ -20,6 +21,8 @@ export class Contacts {
     readonly group = new THREE.Group();
     private readonly disks: THREE.InstancedMesh[];
     private readonly cones: THREE.InstancedMesh;
+    private centers: Float64Array = new Float64Array(0); // of the frame shown (x 3)
+    private radius = 0;
     readonly normal: Arrows;
     readonly tangential: Arrows;
 
@@ -80,6 +83,8 @@ export class Contacts {
         this.normal.clear();
         this.tangential.clear();
         const total = position && axes ? Math.min(position.length / 3, CAPACITY) : 0;
+        this.centers = position ?? this.centers.subarray(0, 0);
+        this.radius = options.size;
         const basis = new THREE.Matrix4();
         for (let k = 0; k < total; k++) {
             const at = new THREE.Vector3().fromArray(position!, 3 * k);
@@ -93,7 +98,8 @@ export class Contacts {
             const o = new THREE.Vector3().crossVectors(normal, t);
             const m = mode ? Math.min(2, Number(mode[k])) : 0;
             basis.makeBasis(t, o, normal).setPosition(at);
-            const disk = basis.clone().scale(new THREE.Vector3(options.size, options.size, options.size));
+            const size = (k === options.selected ? 1.7 : 1) * options.size;
+            const disk = basis.clone().scale(new THREE.Vector3(size, size, size));
             this.disks[m].setMatrixAt(counts[m]++, disk);
             const mu = friction ? friction[k] : 0;
             if (options.cones && mu > 0) {
@@ -111,6 +117,20 @@ export class Contacts {
         this.cones.instanceMatrix.needsUpdate = true;
         this.normal.done();
         this.tangential.done();
+    }
+
+    /** The contact whose disk the ray meets, nearest first; -1 = none. */
+    pick(ray: THREE.Raycaster): number {
+        const at = new THREE.Vector3();
+        let found = -1;
+        let nearest = Number.POSITIVE_INFINITY;
+        for (let k = 0; 3 * k < this.centers.length; k++) {
+            at.fromArray(this.centers, 3 * k);
+            if (ray.ray.distanceToPoint(at) > this.radius) continue;
+            const distance = at.distanceTo(ray.ray.origin);
+            if (distance < nearest) [found, nearest] = [k, distance];
+        }
+        return found;
     }
 
     private addForces(

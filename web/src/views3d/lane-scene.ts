@@ -198,6 +198,7 @@ export class LaneScene {
         });
         for (const mass of this.masses) mass.visible = options.masses;
         this.contacts.update(frame, {
+            selected: selected?.kind === 'contact' ? selected.index : -1,
             forceScale,
             size: 0.075 * this.radius,
             split: options.split,
@@ -287,8 +288,20 @@ export class LaneScene {
         return this.contacts.normal.vectors();
     }
 
-    /** What lies under a ray. */
+    /** Turns and moves a body by hand until the next frame is shown. */
+    place(body: number, pose: THREE.Matrix4): void {
+        this.bodies[body].matrix.copy(pose);
+        this.bodies[body].matrixWorldNeedsUpdate = true;
+    }
+
+    jointPosition(joint: number): THREE.Vector3 {
+        return new THREE.Vector3().setFromMatrixPosition(this.joints[joint].matrix);
+    }
+
+    /** What lies under a ray; contacts are drawn over everything, and found first. */
     pick(ray: THREE.Raycaster): Picked | null {
+        const contact = this.contacts.pick(ray);
+        if (contact >= 0) return { kind: 'contact', index: contact };
         for (const hit of ray.intersectObjects(
             [...this.joints.filter((j) => j.visible), ...this.bodies],
             true,

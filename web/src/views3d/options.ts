@@ -14,6 +14,15 @@ export const viewOptions = signal<ViewOptions>({
     forceFactor: 1,
 });
 
+/** Solver whose motion lies over the other views, '' = none. */
+export const ghost = signal('');
+
+/** Joints and contacts coloured by how far they are violated. */
+export const showViolation = signal(false);
+
+/** Handles on the selected body at the start of the run. */
+export const gizmo = signal<'' | 'translate' | 'rotate'>('');
+
 export const linkedCameras = signal(true);
 
 /** The cameras go along when the mechanism moves away. */

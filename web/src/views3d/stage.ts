@@ -7,6 +7,7 @@ import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { KlElement } from '../app/element';
 import type { SceneInfo } from '../core/types';
+import type { Frame } from '../state/history';
 import type { Lane } from '../state/lane';
 import { grab, pull, release } from '../state/pull';
 import {
@@ -24,17 +25,34 @@ import {
 } from '../state/session';
 import { ForceScale } from './force-scale';
 import { LaneScene, type Picked } from './lane-scene';
-import { cameraState, followCamera, linkedCameras, viewOptions } from './options';
+import {
+    cameraState,
+    followCamera,
+    ghost,
+    gizmo,
+    linkedCameras,
+    showViolation,
+    viewOptions,
+} from './options';
 import { DARK, LIGHT } from './palette';
 
-interface View {
+export interface View {
     lane: Lane;
     cell: HTMLElement;
     content: LaneScene;
     camera: THREE.PerspectiveCamera;
     controls: OrbitControls;
     listeners: AbortController;
+    overlays: Map<string, Overlay>;
 }
+
+/** Something drawn into a view besides its frame; such parts are loaded when first asked for. */
+export interface Overlay {
+    update(frame: Frame, step: number): void;
+    dispose(): void;
+}
+
+export type MakeOverlay = (view: View) => Overlay | null;
 
 export class KlStage extends KlElement {
     private renderer: THREE.WebGLRenderer | null = null;
@@ -45,6 +63,8 @@ export class KlStage extends KlElement {
     private lost = false;
     private noWebGL = false;
     private disposers: (() => void)[] = [];
+    private readonly makers = new Map<string, MakeOverlay>();
+    private ignoredClick = false;
     private observer: ResizeObserver | null = null;
 
     override render() {
@@ -154,6 +174,10 @@ export class KlStage extends KlElement {
                 this.requestUpdate();
             }),
             effect(() => {
+                if (ghost.value || gizmo.value || showViolation.value)
+                    void import('./overlays').then((m) => m.watch(this));
+            }),
+            effect(() => {
                 if (cameraState.value && !this.movingCamera) this.placeCameras(cameraState.value);
             }),
         ];
@@ -207,7 +231,7 @@ export class KlStage extends KlElement {
         else this.frameScene(camera, controls, content);
         const listeners = new AbortController();
         const { signal } = listeners;
-        const view: View = { lane, cell, content, camera, controls, listeners };
+        const view: View = { lane, cell, content, camera, controls, listeners, overlays: new Map() };
         controls.addEventListener('change', () => this.cameraMoved(view));
         cell.addEventListener('click', (event) => this.pick(view, event), { signal });
         cell.addEventListener('pointerdown', (event) => this.beginPull(view, event), {
@@ -216,6 +240,27 @@ export class KlStage extends KlElement {
         });
         cell.addEventListener('dblclick', () => this.resetCamera(), { signal });
         this.views.push(view);
+        for (const [name, make] of this.makers) this.overlay(view, name, make);
+    }
+
+    /** Draws `make`'s overlay into every view from now on; null takes it away. */
+    use(name: string, make: MakeOverlay | null): void {
+        if (make) this.makers.set(name, make);
+        else this.makers.delete(name);
+        for (const view of this.views) this.overlay(view, name, make);
+        this.draw();
+    }
+
+    private overlay(view: View, name: string, make: MakeOverlay | null): void {
+        view.overlays.get(name)?.dispose();
+        view.overlays.delete(name);
+        const made = make?.(view);
+        if (made) view.overlays.set(name, made);
+    }
+
+    /** The next click belongs to what has just been dragged. */
+    ignoreClick(): void {
+        this.ignoredClick = true;
     }
 
     /** Sees all that moves, from the side that the scene suggests. */
@@ -272,9 +317,10 @@ export class KlStage extends KlElement {
         this.draw();
     }
 
-    /** With shift held, or the pull switch on, a body follows the pointer on a spring. */
+    /** With shift or control held, or the pull switch on, a body follows the pointer on a spring. */
     private beginPull(view: View, event: PointerEvent): void {
-        if (!(event.shiftKey || viewOptions.value.pull) || event.button !== 0) return;
+        const pulls = event.shiftKey || event.ctrlKey || viewOptions.value.pull;
+        if (!pulls || event.button !== 0) return;
         const hit = view.content.hitBody(this.rayOf(view, event));
         if (!hit) return;
         event.preventDefault();
@@ -325,7 +371,10 @@ export class KlStage extends KlElement {
     }
 
     private pick(view: View, event: MouseEvent): void {
-        if (!event.shiftKey) selection.value = view.content.pick(this.rayOf(view, event));
+        const ignored = this.ignoredClick;
+        this.ignoredClick = false;
+        if (!ignored && !event.shiftKey && !event.ctrlKey)
+            selection.value = view.content.pick(this.rayOf(view, event));
     }
 
     /** Asks for a picture in the next frame. */
@@ -360,6 +409,7 @@ export class KlStage extends KlElement {
             if (frame) {
                 view.content.update(frame, viewOptions.value, scale, selection.peek() as Picked | null);
                 view.content.showPull(pull.peek());
+                for (const overlay of view.overlays.values()) overlay.update(frame, cursor.peek());
             }
             view.camera.aspect = box.width / box.height;
             view.camera.updateProjectionMatrix();
@@ -423,6 +473,16 @@ export class KlStage extends KlElement {
         return { lengths: vectors.map((v) => Math.hypot(...v)), vectors, scale: this.scaleNow() };
     }
 
+    /** Where the centre of mass of a body is on the screen [CSS px]. */
+    screenOf(index: number, body: number): { x: number; y: number } | null {
+        const view = this.views.find((v) => v.lane === lanes.value[index]);
+        const poses = view?.lane.history.frameAt(cursor.peek())?.fields.get('pose')?.values;
+        if (!view || !poses) return null;
+        const box = view.cell.getBoundingClientRect();
+        const at = new THREE.Vector3().fromArray(poses as Float64Array, 7 * body).project(view.camera);
+        return { x: box.left + ((at.x + 1) / 2) * box.width, y: box.top + ((1 - at.y) / 2) * box.height };
+    }
+
     private scaleNow(): number {
         const radius = this.views[0]?.content.radius ?? 1;
         return this.forceScale.length(lanes.value, radius) * viewOptions.value.forceFactor;
@@ -436,6 +496,7 @@ export class KlStage extends KlElement {
     }
 
     private dropView(view: View): void {
+        for (const overlay of view.overlays.values()) overlay.dispose();
         view.listeners.abort();
         view.controls.dispose();
         view.content.dispose();

@@ -49,13 +49,17 @@ export async function openPage(browser, url, options = {}) {
     return { page, context, errors };
 }
 
-/** Until every lane's buffer is full, or has stopped. */
+/** Until every lane's buffer is full, or has stopped; a run that waits because it is long is told to run. */
 export async function filled(page, timeout = 60_000) {
-    const full = () =>
-        window.kinloop?.lanes.length > 0 &&
-        window.kinloop.lanes.every(
-            (l) => l.state !== 'loading' && l.state !== 'running' && l.state !== 'paused',
+    const full = () => {
+        if (window.kinloop?.waiting) window.kinloop.compute();
+        return (
+            window.kinloop?.lanes.length > 0 &&
+            window.kinloop.lanes.every(
+                (l) => l.state !== 'loading' && l.state !== 'running' && l.state !== 'paused',
+            )
         );
+    };
     try {
         await page.waitForFunction(full, undefined, { timeout });
     } catch (error) {

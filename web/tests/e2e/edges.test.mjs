@@ -67,8 +67,11 @@ test('exports open and hold what is shown', async () => {
     const scene = await download(page, () => page.getByRole('button', { name: 'Scene (JSON)' }).click());
     assert.equal(JSON.parse(scene.data).id, 'box_on_plane');
     const problem = JSON.parse(
-        (await download(page, () => page.getByRole('button', { name: 'Dual problem of this step' }).click()))
-            .data,
+        (
+            await download(page, () =>
+                page.getByRole('button', { name: 'Dual problem of this step (JSON)' }).click(),
+            )
+        ).data,
     );
     assert.equal(problem.D.length, problem.joint_rows + problem.limits + 3 * problem.contacts);
     const csv = (

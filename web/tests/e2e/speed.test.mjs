@@ -80,7 +80,14 @@ test('a solve of a hundred thousand iterations does not stop the page', { skip: 
         browser,
         `${server.url}#v=1&scene=fourbar_free&run=stabilized&s=pgs-ccp&pre=hp&p=pgs-ccp.max_iterations:100000&p=pgs-ccp.tolerance:1e-16&T=0.5&t=0`,
     );
-    await page.waitForFunction(() => window.kinloop?.lanes[0]?.filled > 5, undefined, { timeout: 60_000 });
+    await page.waitForFunction(
+        () => {
+            if (window.kinloop?.waiting) window.kinloop.compute();
+            return window.kinloop?.lanes[0]?.filled > 5;
+        },
+        undefined,
+        { timeout: 60_000 },
+    );
     const gap = await page.evaluate(
         () =>
             new Promise((done) => {

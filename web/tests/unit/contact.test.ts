@@ -12,6 +12,7 @@ const matrix = {
     dim: 3,
     delassus: Float64Array.from(D),
     freeVelocity: Float64Array.from([4, 2, -3]),
+    softening: new Float64Array(0),
     friction: Float64Array.from([0.5]),
     lambda: Float64Array.from(SLIP),
 };
@@ -41,6 +42,7 @@ it('the other reactions enter the free velocity', () => {
         dim: 6,
         delassus: two,
         freeVelocity: new Float64Array(6),
+        softening: new Float64Array(0),
         friction: Float64Array.from([0.5, 0.5]),
         lambda: Float64Array.from([0, 0, 0, 0, 0, 2]),
     };

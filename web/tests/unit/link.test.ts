@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { blocksUpTo, firstDifference } from '../../src/link/blocks';
 import { BadLink, decodeLink, encodeLink, type View } from '../../src/link/codec';
 import { deflate, fromBase64url, inflate, toBase64url } from '../../src/link/deflate';
 import type { Experiment } from '../../src/state/experiment';
 
+const SUM = `sha256-${'a'.repeat(43)}`;
 const VIEW: View = { time: 0, camera: null, selection: null, plots: null };
 
 const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
@@ -73,7 +75,12 @@ describe('links', () => {
                 { id: 'r_nat', choice: '' },
             ],
         };
-        const expected = { step: 250, hashes: ['0123456789abcdef'], core: '0.1.0' };
+        const expected = {
+            step: 250,
+            hashes: ['0123456789abcdef'],
+            core: '0.1.0',
+            blocks: { stride: 64, digests: ['AbCdE_'] },
+        };
         const link = await encodeLink(experiment, view, expected);
         expect(link).toContain('scene=box_on_plane@1');
         expect(link).toContain('p=pgs-ccp.tolerance:1e-9');
@@ -96,6 +103,75 @@ describe('links', () => {
         };
         const linked = await decodeLink(await encodeLink(experiment, VIEW, null));
         expect(linked.experiment.scene).toEqual({ kind: 'own', name: 'mine.json', text });
+    });
+
+    it('name a scene at an address, and only a safe one', async () => {
+        const own = { name: 'far.json', text: '{}', url: 'https://example.org/a%20b/far.json?x=1&y=2' };
+        const experiment: Experiment = {
+            scene: { kind: 'own', ...own, sum: SUM },
+            run: '',
+            mode: 'independent',
+            driver: '',
+            preset: '',
+            solvers: [],
+            edits: [],
+            duration: 0,
+        };
+        const link = await encodeLink(experiment, VIEW, null);
+        expect(link).toContain('scene=url');
+        const linked = await decodeLink(link);
+        expect(linked.wanted).toEqual({ kind: 'url', url: own.url, sum: SUM });
+        for (const bad of [
+            'http://example.org/a',
+            'javascript:alert(1)',
+            'file:///etc/passwd',
+            'data:,x',
+            'a.json',
+        ])
+            await expect(decodeLink(`#v=1&scene=url&u=${encodeURIComponent(bad)}`), bad).rejects.toThrow(
+                BadLink,
+            );
+        await expect(decodeLink('#v=1&scene=url&u=https://u:p@example.org/')).rejects.toThrow(/password/);
+        await expect(decodeLink('#v=1&scene=url&u=https://example.org/&sum=md5-1')).rejects.toThrow(/sha256/);
+    });
+
+    it('ask for a file, and for files beside an own scene', async () => {
+        const experiment: Experiment = {
+            scene: { kind: 'own', name: 'mine.json', text: '{"a": 1}' },
+            run: '',
+            mode: 'independent',
+            driver: '',
+            preset: '',
+            solvers: [],
+            edits: [{ path: 'a', value: 2 }],
+            duration: 0,
+        };
+        const files = [{ name: 'meshes/leg.stl', sum: SUM }];
+        const inline = await decodeLink(await encodeLink(experiment, VIEW, null, files));
+        expect(inline.wanted).toBeNull();
+        expect(inline.files).toEqual(files);
+        expect(inline.experiment.edits).toEqual(experiment.edits);
+        const file = { name: 'big.json', sum: SUM };
+        const apart = await decodeLink(await encodeLink(experiment, VIEW, null, files, file));
+        expect(apart.wanted).toEqual({ kind: 'file', ...file });
+        expect(apart.experiment.edits, 'they are in the file').toEqual([]);
+    });
+
+    it('tell the first block that differs', () => {
+        const hashes = BigUint64Array.from({ length: 10 }, (_, i) => BigInt(1000 * (i + 1)));
+        const sent = blocksUpTo(640, [hashes]);
+        expect(sent.stride).toBe(64);
+        expect(sent.digests[0]).toHaveLength(20);
+        expect(firstDifference(sent, 0, hashes, 640)).toBeNull();
+        const other = hashes.slice();
+        for (let i = 3; i < 10; i++) other[i] += 7n;
+        expect(firstDifference(sent, 0, other, 640)).toEqual([193, 256]);
+        expect(firstDifference(blocksUpTo(650, [hashes]), 0, hashes, 650), 'after the last block').toEqual([
+            641, 650,
+        ]);
+        const long = BigUint64Array.from({ length: 1000 }, (_, i) => BigInt(i));
+        expect(blocksUpTo(64000, [long]).stride).toBe(512);
+        expect(blocksUpTo(64000, [long]).digests[0]).toHaveLength(250);
     });
 
     it('read every link that was ever written', async () => {

@@ -1,0 +1,214 @@
+// Whatever is broken gets a message that helps, and the page keeps what it had: malformed links, scenes, models and
+// data sets; rapid switching, resizing, undo and redo.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { browse, filled, openPage, serve } from './browser.mjs';
+
+const root = resolve(import.meta.dirname, '../../..');
+const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
+
+let server;
+let browser;
+before(async () => {
+    server = await serve();
+    browser = await browse();
+});
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+/** Errors and warnings that are shown, then dismissed. */
+async function told(page, pattern) {
+    const message = page.locator('.message-error, .message-warning').filter({ hasText: pattern }).first();
+    await message.waitFor({ timeout: 30_000 }).catch(async () => {
+        const all = await page.locator('.messages').textContent();
+        throw new Error(`nothing says ${pattern}; shown: ${all}`);
+    });
+    for (const close of await page.locator('.message button').all()) await close.click().catch(() => {});
+}
+
+const LINKS = [
+    ['#v=2&scene=box_on_plane', /version is "2"/],
+    ['#scene=box_on_plane', /version/],
+    ['#v=1', /names no scene/],
+    ['#v=1&scene=nosuch', /no scene "nosuch"/],
+    ['#v=1&scene=x&x=AAAA', /scene cannot be read/],
+    [
+        '#v=1&scene=x&x=q1YqSy0qzszPU7Iy1FFKy0xRsjI0MNBRKi5JLClWsqqu1VFKyk+pVLKKjq0FAA',
+        /cannot run|cannot be read/,
+    ],
+    ['#v=1&scene=%E0%A4%A', /damaged/],
+    ['#v=1&scene=box_on_plane&set=bodies.0.mass:-5&s=pgs-ccp&T=0.1', /mass/],
+    ['#v=1&scene=box_on_plane&set=nowhere.3.x:1&s=pgs-ccp&T=0.1', /nowhere: unknown key/],
+    ['#v=1&scene=box_on_plane&s=nosolver&T=0.1', /no solver "nosolver"/],
+    ['#v=1&scene=box_on_plane&s=pgs-ccp&p=pgs-ccp.tolerance:-1&T=0.1', /tolerance/],
+    ['#v=1&scene=box_on_plane&s=pgs-ccp&p=pgs-ccp.nothing:1&T=0.1', /nothing/],
+    ['#v=1&scene=box_on_plane&run=norun&s=pgs-ccp&T=0.1', /no run "norun"/],
+    ['#v=1&scene=url&u=ftp://example.org/a.json', /https only/],
+];
+
+test('malformed links are told apart, as the first visit and later', async () => {
+    for (const [link, pattern] of LINKS) {
+        const { page, context } = await openPage(browser, server.url + link);
+        await told(page, pattern);
+        await page.waitForFunction(() => window.kinloop.lanes.some((l) => l.filled > 3), undefined, {
+            timeout: 30_000,
+        });
+        await context.close();
+    }
+    const { page, context } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    for (const [link, pattern] of LINKS) {
+        await page.evaluate((l) => (location.hash = l), link);
+        await told(page, pattern);
+        assert.ok(await page.evaluate(() => window.kinloop.lanes.length > 0), link);
+    }
+    await context.close();
+});
+
+async function give(page, name, data) {
+    await page.evaluate(
+        ({ file, bytes }) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([new Uint8Array(bytes)], file));
+            dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
+        },
+        { file: name, bytes: [...Buffer.from(data)] },
+    );
+}
+
+const box = () => JSON.parse(readFileSync(resolve(root, 'scenes/box_on_plane.json'), 'utf8'));
+const changed = (act) => {
+    const scene = box();
+    act(scene);
+    return JSON.stringify(scene, null, 1);
+};
+const fclib = readFileSync(resolve(root, 'tests/data/fclib/CubeH8.hdf5'));
+const problem = (members) => JSON.stringify({ contacts: 1, dt: 1, mu: 0.5, v_f: [0, 0, -1], ...members });
+const EYE = [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+];
+
+const FILES = [
+    // scenes
+    ['a.json', '', /a\.json/],
+    ['b.json', '{"schema": 1, "bodies": [', /b\.json:1/],
+    ['c.json', changed((s) => (s.bodies[0].mass = 'heavy')), /bodies\[0\]\.mass/],
+    ['d.json', changed((s) => (s.bodies[0].wings = 2)), /wings/],
+    ['e.json', changed((s) => (s.schema = 99)), /schema/],
+    ['f.json', changed((s) => (s.bodies[1] = s.bodies[0])), /f\.json/],
+    [
+        'g.json',
+        changed((s) => (s.joints = [{ name: 'j', type: 'magic', base: 'world', follower: 'box' }])),
+        /magic/,
+    ],
+    ['h.json', changed((s) => (s.bodies[0].geoms = [{ type: 'mesh', mesh: 'none' }])), /h\.json/],
+    ['i.json', changed((s) => (s.bodies[0].mass = 'HUGE')).replace('"HUGE"', '1e400'), /i\.json/],
+    ['j.json', '[1, 2, 3]', /j\.json/],
+    // dual problems
+    ['k.json', problem({ D: [[1]] }), /k\.json/],
+    ['l.json', problem({ D: EYE, mu: -1 }), /l\.json/],
+    ['m.json', problem({ D: EYE, v_f: [0, 0] }), /m\.json/],
+    ['n.json', problem({ D: EYE, dt: 0 }), /n\.json/],
+    [
+        'o.json',
+        problem({
+            D: [
+                [1, 0, 0],
+                [0, 1, 0],
+                [0, 0, null],
+            ],
+        }),
+        /o\.json/,
+    ],
+    ['p.json', problem({ D: EYE, joints: [3], joint_rows: 1 }), /p\.json/],
+    ['q.h5', 'no HDF5', /q\.h5/],
+    ['r.h5', fclib.subarray(0, 700), /r\.h5/],
+    ['s.hdf5', Buffer.concat([fclib.subarray(0, 2000), Buffer.alloc(fclib.length - 2000)]), /s\.hdf5/],
+    ['t.txt', 'hello', /no scene, model or problem/],
+    // models
+    ['u.urdf', '', /u\.urdf|none of them/],
+    ['v.urdf', '<robot name="v"><link name="a"', /v\.urdf/, 'dialog'],
+    ['w.urdf', '<robot name="w"></robot>', /w\.urdf/, 'dialog'],
+    [
+        'x.xml',
+        '<mujoco><worldbody><body><geom type="blob" size="1"/></body></worldbody></mujoco>',
+        /x\.xml|at least one body/,
+        'dialog',
+    ],
+    ['y.xml', '<html></html>', /none of them/],
+    ['z.zip', 'not a zip', /z\.zip/],
+];
+
+test('malformed scenes, problems and models are refused by name, and change nothing', async () => {
+    const { page, context } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    for (const [name, data, pattern, where] of FILES) {
+        await give(page, name, data);
+        if (where === 'dialog') {
+            const dialog = page.getByRole('dialog', { name: 'Imported model' });
+            await dialog.getByRole('alert').first().waitFor({ timeout: 30_000 });
+            assert.match(await dialog.locator('pre').textContent(), pattern);
+            await page.keyboard.press('Escape');
+        } else await told(page, pattern);
+        assert.equal(await page.evaluate(() => window.kinloop.scene), 'box_on_plane', name);
+    }
+    await filled(page);
+    await context.close();
+});
+
+test('rapid switching, resizing, undo and redo leave one consistent state', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    const scenes = ['nunchaku', 'fourbar_free', 'boxes_fixed', 'walker', 'box_on_plane', 'nunchaku'];
+    for (const scene of scenes) {
+        await page.evaluate(
+            (s) => (location.hash = `#v=1&scene=${s}&s=pgs-ncp,admm-ncp-plus&pre=ht&T=0.1`),
+            scene,
+        );
+        await page.waitForTimeout(40);
+    }
+    for (let i = 0; i < 6; i++) {
+        await page.setViewportSize({ width: [360, 1440, 800][i % 3], height: [700, 900, 400][i % 3] });
+        await page.waitForTimeout(60);
+    }
+    await page.waitForFunction(() => window.kinloop.scene === 'nunchaku', undefined, { timeout: 60_000 });
+    await filled(page, 60_000);
+    assert.equal(await page.evaluate(() => window.kinloop.experiment.scene.id), 'nunchaku');
+    for (let i = 0; i < 12; i++) await page.keyboard.press(i % 3 === 2 ? 'Control+y' : 'Control+z');
+    await page.waitForTimeout(1500);
+    await filled(page, 60_000);
+    const now = await page.evaluate(() => ({
+        shown: window.kinloop.scene,
+        wanted: window.kinloop.experiment.scene.id,
+    }));
+    assert.equal(now.shown, now.wanted);
+    assert.equal(page.workers().length, 1 + (await page.evaluate(() => window.kinloop.lanes.length)));
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('an edit that cannot run is told and taken back', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=fourbar_free&s=pgs-ncp&pre=ht&T=0.1&t=0.05`,
+    );
+    await filled(page);
+    await page.getByRole('tab', { name: 'Scene' }).click();
+    await page.locator('kl-scene-panel .list').nth(1).getByRole('button').first().click();
+    const limit = page.getByRole('textbox', { name: 'Upper limit' });
+    await limit.fill('-50');
+    await limit.press('Enter');
+    await told(page, /cannot run/);
+    assert.deepEqual(await page.evaluate(() => window.kinloop.experiment.edits), []);
+    assert.ok(await page.getByRole('button', { name: 'Undo' }).isDisabled());
+    assert.notEqual(await limit.inputValue(), '-50', 'the field shows what runs');
+    await filled(page);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
