@@ -2,8 +2,8 @@
 import './app/theme.css';
 import './app/app';
 import './app/api';
+import { listenToDrops } from './app/drops';
 import { listenToKeys } from './app/keys';
-import { listenToDrops } from './app/own-input';
 import { embedded, followAddress, openFragment } from './link/share';
 import { wasmSupported } from './state/core-module';
 import { say } from './state/messages';

@@ -9,7 +9,6 @@ import { KlElement } from './element';
 import '../panels/inspector';
 import '../plots/deck';
 import '../views3d/stage';
-import './help';
 import './lazy-dialogs';
 import './messages';
 import './status-bar';

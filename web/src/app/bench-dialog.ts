@@ -1,4 +1,5 @@
 // Benchmark in the page: a suite of curated runs over chosen solvers, and heatmaps over two masses.
+import './bench-dialog.css';
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { heatmapPicture } from '../panels/heatmap-picture';

@@ -1,5 +1,6 @@
 // The experiments that come with the page, each with what to look for.
 
+import './gallery.css';
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { galleryIndex, type SceneEntry, sceneSource } from '../state/gallery';

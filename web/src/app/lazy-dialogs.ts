@@ -6,6 +6,7 @@ import { type DialogName, dialog } from './dialogs';
 const PARTS: { [N in DialogName]?: () => Promise<unknown> } = {
     gallery: () => import('./gallery'),
     share: () => import('./share-dialog'),
+    help: () => import('./help'),
     bench: () => import('./bench-dialog'),
 };
 

@@ -9,7 +9,7 @@ import { say } from '../state/messages';
 import { experiment, open, toolClient } from '../state/session';
 import { openTab } from '../state/tabs';
 import { dialog } from './dialogs';
-import { fromDrop, fromList, type GivenFile } from './given-files';
+import { fromList, type GivenFile } from './given-files';
 
 export interface OwnProblem {
     name: string;
@@ -125,31 +125,4 @@ async function takeHdf5(main: File): Promise<void> {
     const { problemsFromHdf5 } = await import('./hdf5');
     const problems = await problemsFromHdf5(main.name, new Uint8Array(await main.arrayBuffer()));
     await takeProblem(main.name, JSON.stringify(problems), 0);
-}
-
-function refuseDrop(error: unknown): void {
-    say('error', 'What was dropped cannot be read.', error instanceof Error ? error.message : String(error));
-}
-
-/** Drop anywhere, paste a scene. */
-export function listenToDrops(): void {
-    addEventListener('dragover', (event) => {
-        event.preventDefault();
-        document.body.classList.add('dropping');
-    });
-    addEventListener('dragleave', (event) => {
-        if (event.relatedTarget === null) document.body.classList.remove('dropping');
-    });
-    addEventListener('drop', (event) => {
-        event.preventDefault();
-        document.body.classList.remove('dropping');
-        if (event.dataTransfer) void fromDrop(event.dataTransfer).then(takeFiles).catch(refuseDrop);
-    });
-    addEventListener('paste', (event) => {
-        const target = event.target as HTMLElement;
-        if (target.matches?.('input, textarea')) return;
-        const text = event.clipboardData?.getData('text/plain').trim() ?? '';
-        if (text.startsWith('{') || text.startsWith('['))
-            void takeFiles(fromList([new File([text], 'pasted.json', { type: 'application/json' })]));
-    });
 }

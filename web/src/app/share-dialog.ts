@@ -3,7 +3,8 @@
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { MAX_LENGTH, WARN_LENGTH } from '../link/codec';
-import { absolute, currentLink, sceneFileName } from '../link/share';
+import { absolute } from '../link/share';
+import { currentLink, sceneFileName } from '../link/state-link';
 import { documentText, experiment, scene, tables } from '../state/session';
 import { commandLine } from './command-line';
 import { dialog, KlDialog } from './dialogs';

@@ -1,4 +1,5 @@
 // What can be taken away: scene, problem, numbers, picture, film, command line.
+import './panels.css';
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { commandLine, repeatingWords } from '../app/command-line';

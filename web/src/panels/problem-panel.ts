@@ -1,5 +1,6 @@
 // The dual problem of the step shown: sizes, category, rank, spectrum and internal forces, a picture of D,
 // how each solver ended on it.
+import './panels.css';
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { KlElement } from '../app/element';

@@ -1,4 +1,5 @@
 // The scene: what it is, its settings, bodies and joints; every number can be changed.
+import './panels.css';
 import { html } from 'lit';
 import { KlElement } from '../app/element';
 import { number } from '../app/format';

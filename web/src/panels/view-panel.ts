@@ -1,4 +1,5 @@
 // What the 3D views show.
+import './panels.css';
 import { html } from 'lit';
 import { KlElement } from '../app/element';
 import { lanes, styles } from '../state/session';

@@ -1,17 +1,10 @@
 // Pulling a body with the pointer: a spring between the grabbed point and the pointer, recorded as short
 // force events in the run. The future is dropped and done again from the moment of each change, so that
 // the run stays reproducible and a link carries the pull. One undo takes the whole pull back.
-import { signal } from '@preact/signals-core';
+
 import { type Json, readPath, withEdit } from './experiment';
+import { pull } from './grabbed';
 import { amendRun, cursor, documentText, dt, experiment, playing, runIndex, scene, steps } from './session';
-
-export interface Pull {
-    body: number;
-    point: number[]; // grabbed point in the body's frame [m]
-    target: number[]; // where the pointer is [m]
-}
-
-export const pull = signal<Pull | null>(null);
 
 const STIFFNESS = 40; // [1/s^2] times the mass of the whole mechanism
 const DAMPING = 9; // [1/s] times that mass: it must not swing, though the force follows in steps only
@@ -58,17 +51,13 @@ export interface Motion {
     twist: ArrayLike<number>; // (n_b x 6)
 }
 
-export function grab(start: Pull, motion: () => Motion | null): void {
-    pull.value = start;
-    if (recording) return;
+/** Records the pull that is on until it ends. */
+export function recordPull(motion: () => Motion | null): void {
+    if (recording || !pull.value) return;
     recording = true;
     void record(motion).finally(() => {
         recording = false;
     });
-}
-
-export function release(): void {
-    pull.value = null;
 }
 
 async function record(motion: () => Motion | null): Promise<void> {

@@ -5,7 +5,7 @@ import { CoreClient } from '../core/client';
 import type { Job, SolverChoice } from '../core/protocol';
 import type { RunInfo, SceneInfo, SolverInfo, Tables } from '../core/types';
 import { coreModule } from './core-module';
-import { estimate, forgetEstimate, startWithEstimate } from './estimate';
+import { estimate, forgetEstimate } from './estimate';
 import {
     canonical,
     type Experiment,
@@ -301,7 +301,7 @@ async function rebuild(): Promise<void> {
         }),
     );
     const precise = preset === 'high-precision' && next.some((n) => n.fresh);
-    if (cautious || precise) startWithEstimate(lanes.value, total);
+    if (cautious || precise) (await import('./estimate-run')).startWithEstimate(lanes.value, total);
     else for (const { lane } of next) lane.run(total);
     cautious = false;
     if (autoplay) playing.value = true;

@@ -7,9 +7,10 @@ import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { KlElement } from '../app/element';
 import type { SceneInfo } from '../core/types';
+import { pull } from '../state/grabbed';
 import type { Frame } from '../state/history';
 import type { Lane } from '../state/lane';
-import { grab, pull, release } from '../state/pull';
+import { partMissing } from '../state/messages';
 import {
     cursor,
     dark,
@@ -342,12 +343,13 @@ export class KlStage extends KlElement {
                   }
                 : null;
         };
-        grab({ body: hit.body, point: hit.local.toArray(), target: target(event) }, motion);
+        pull.value = { body: hit.body, point: hit.local.toArray(), target: target(event) };
+        import('../state/pull').then((m) => m.recordPull(motion)).catch(partMissing);
         const move = (e: PointerEvent) => {
             if (pull.value) pull.value = { ...pull.value, target: target(e) };
         };
         const end = () => {
-            release();
+            pull.value = null;
             view.cell.removeEventListener('pointermove', move);
             view.cell.removeEventListener('pointerup', end);
             view.cell.removeEventListener('pointercancel', end);
