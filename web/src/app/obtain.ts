@@ -2,9 +2,10 @@
 // Loaded when first needed.
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
-import { BadLink, checkedAddress, type FileSum, type Wanted } from '../link/codec';
+import { BadLink, type FileSum, type Wanted } from '../link/codec';
 import { sha256 } from '../link/digest';
 import { fetchScene } from '../link/fetch-scene';
+import { checkedAddress } from '../link/link-parts';
 import type { SceneRef } from '../state/experiment';
 import { ownFiles } from '../state/gallery';
 import { say } from '../state/messages';

@@ -12,12 +12,11 @@
 //   e=version      of the core that wrote the link     h=step:hash,hash    state per solver
 //   b=stride:digests,digests   two characters per block of `stride` steps on the way there, per solver
 import type { Edit, Experiment, Json } from '../state/experiment';
-import { deflate, fromBase64url, inflate, toBase64url } from './deflate';
+import { deflate, toBase64url } from './deflate';
 
 export const LINK_VERSION = '1';
 export const WARN_LENGTH = 2000;
 export const MAX_LENGTH = 32000;
-const MAX_BODIES = 500;
 
 export interface View {
     time: number;
@@ -130,7 +129,10 @@ export async function decodeLink(fragment: string): Promise<Linked> {
         throw new BadLink(`its version is "${get('v') ?? ''}", this page reads ${LINK_VERSION}`);
     const dropped: string[] = [];
     const drop = (key: string, why: string) => void dropped.push(`${key}: ${why}`);
-    const wanted = readWanted(get);
+    const apart =
+        /^(url|file)$/.test(get('scene') ?? '') || fields.some(([key]) => key === 'm' || key === 'b');
+    const parts = apart ? await import('./link-parts') : null;
+    const wanted = parts?.readWanted(get) ?? null;
     const experiment: Experiment = {
         scene: wanted
             ? { kind: 'own', name: 'wanted.json', text: '{}' }
@@ -151,60 +153,16 @@ export async function decodeLink(fragment: string): Promise<Linked> {
             selection: readSelection(get('sel'), drop),
             plots: readPlots(get('plots'), drop),
         },
-        expected: readExpected(get('h'), get('e'), get('b'), drop),
+        expected: readExpected(get('h'), get('e'), drop, (solvers) =>
+            parts ? parts.readBlocks(get('b'), solvers, drop) : null,
+        ),
         wanted,
-        files: readFiles(fields, drop),
+        files: parts?.readFiles(fields, drop) ?? [],
         dropped,
     };
 }
 
-type Drop = (key: string, why: string) => void;
-type Get = (key: string) => string | undefined;
-
-const SUM = /^sha256-[\w-]{43}$/;
-
-function readSum(text: string | undefined): string {
-    if (text && !SUM.test(text)) throw new BadLink('the sum of its scene is not sha256- and 43 characters');
-    return text ?? '';
-}
-
-/** A scene at an address or in a file; null for those that need neither. */
-function readWanted(get: Get): Wanted | null {
-    const sum = () => readSum(get('sum'));
-    if (get('scene') === 'file') {
-        const name = get('name') ?? '';
-        if (!/^[\w. -]{1,80}$/.test(name)) throw new BadLink('the name of its file is not valid');
-        return { kind: 'file', name, sum: sum() };
-    }
-    if (get('scene') !== 'url') return null;
-    return { kind: 'url', url: checkedAddress(get('u') ?? ''), sum: sum() };
-}
-
-/** Only https, or http on this very computer: a link must not make a page speak anything else. */
-export function checkedAddress(text: string): string {
-    let url: URL;
-    try {
-        url = new URL(text);
-    } catch {
-        throw new BadLink(`"${text.slice(0, 60)}" is not a whole address (https://…)`);
-    }
-    const here = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && here))
-        throw new BadLink(`scenes are fetched by https only, not by ${url.protocol}`);
-    if (url.username || url.password) throw new BadLink('the address of its scene holds a password');
-    return url.href;
-}
-
-function readFiles(fields: [string, string][], drop: Drop): FileSum[] {
-    return fields.flatMap(([key, text]) => {
-        if (key !== 'm') return [];
-        const match = /^([\w./ -]{1,120})~(sha256-[\w-]{43})?$/.exec(text);
-        if (match) return [{ name: match[1], sum: match[2] ?? '' }];
-        drop('m', `"${text.slice(0, 40)}" is not name~sum`);
-        return [];
-    });
-}
-
+export type Drop = (key: string, why: string) => void;
 async function readScene(scene: string | undefined, packed: string | undefined, name: string | undefined) {
     if (!scene) throw new BadLink('it names no scene');
     if (scene !== 'x') {
@@ -212,26 +170,10 @@ async function readScene(scene: string | undefined, packed: string | undefined, 
         if (!/^[\w.-]{1,64}$/.test(id)) throw new BadLink('the name of its scene is not valid');
         return { kind: 'gallery' as const, id };
     }
-    try {
-        const text = new TextDecoder('utf-8', { fatal: true }).decode(
-            await inflate(fromBase64url(packed ?? '')),
-        );
-        const document = JSON.parse(text) as Record<string, Json>;
-        checkNumbers(document);
-        if (Array.isArray(document.bodies) && document.bodies.length > MAX_BODIES) {
-            throw new Error(`it has more than ${MAX_BODIES} bodies`);
-        }
-        return { kind: 'own' as const, name: safeName(name), text: JSON.stringify(document, null, 2) };
-    } catch (error) {
-        throw new BadLink(`its scene cannot be read: ${error instanceof Error ? error.message : error}`);
-    }
+    return (await import('./link-parts')).unpackScene(packed, name);
 }
 
-function safeName(name: string | undefined): string {
-    return name && /^[\w. -]{1,80}$/.test(name) ? name : 'linked.json';
-}
-
-function checkNumbers(value: Json, depth = 0): void {
+export function checkNumbers(value: Json, depth = 0): void {
     if (depth > 64) throw new Error('it is nested too deeply');
     if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('a number in it is not finite');
     if (value && typeof value === 'object')
@@ -332,8 +274,8 @@ function readPlots(text: string | undefined, drop: Drop): View['plots'] {
 function readExpected(
     text: string | undefined,
     core: string | undefined,
-    blocks: string | undefined,
     drop: Drop,
+    blocks: (solvers: number) => Blocks | null,
 ): Expected | null {
     if (!text) return null;
     const match = /^(\d{1,9}):([0-9a-f]{16}(?:,[0-9a-f]{16})*)$/.exec(text);
@@ -346,16 +288,6 @@ function readExpected(
         step: Number(match[1]),
         hashes,
         core: (core ?? '').slice(0, 20),
-        blocks: readBlocks(blocks, hashes.length, drop),
+        blocks: blocks(hashes.length),
     };
-}
-
-function readBlocks(text: string | undefined, solvers: number, drop: Drop): Blocks | null {
-    if (!text) return null;
-    const match = /^(\d{1,9}):((?:[\w-]{2})*(?:,(?:[\w-]{2})*)*)$/.exec(text);
-    const digests = match?.[2].split(',') ?? [];
-    if (match && Number(match[1]) > 0 && digests.length === solvers)
-        return { stride: Number(match[1]), digests };
-    drop('b', 'not a stride and digests of each solver');
-    return null;
 }

@@ -1,8 +1,8 @@
 // Scenes, models and problems from another address. Whatever can go wrong there is told by its own name: no
 // answer, no permission to read (CORS), a status, a size, a web page in place of a file. Loaded when first needed.
 import type { GivenFile } from '../app/given-files';
-import { checkedAddress } from './codec';
 import { sha256 } from './digest';
+import { checkedAddress } from './link-parts';
 
 const MOST = 8 * 1024 * 1024; // bytes of the file itself
 const MOST_BESIDE = 32 * 1024 * 1024; // bytes of all that it names

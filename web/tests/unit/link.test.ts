@@ -23,7 +23,7 @@ const experiments: fc.Arbitrary<Experiment> = fc.record({
                 fc.record({
                     id: fc.constant(id),
                     preset: fc.constant(''),
-                    params: fc.dictionary(fc.stringMatching(/^[a-z_]{1,12}$/), finite),
+                    params: fc.dictionary(fc.stringMatching(/^[a-z][a-z_]{0,11}$/), finite),
                 }),
             ),
         ),
