@@ -796,11 +796,11 @@ const char *kl_page_problem(KlPage *page, int32_t condition) {
     for (int32_t k = 0; k < problem->joint_count; k++) {
         json_array_append_new(starts, json_integer(problem->block_start[k]));
     }
-    json_t *out = json_pack("{si si so si si si si so sf}", "dim", problem->dim, "jointRows", problem->joint_rows,
-                            "jointStarts", starts,
-                            "jointCount", problem->joint_count, "limitCount", problem->limit_count, "contactCount",
-                            problem->contact_count, "bodyCount", problem->body_count, "category",
-                            known ? text(kl_category_name(category)) : json_null(), "dt", problem->dt);
+    json_t *out =
+        json_pack("{si si so si si si si so sf}", "dim", problem->dim, "jointRows", problem->joint_rows, "jointStarts",
+                  starts, "jointCount", problem->joint_count, "limitCount", problem->limit_count, "contactCount",
+                  problem->contact_count, "bodyCount", problem->body_count, "category",
+                  known ? text(kl_category_name(category)) : json_null(), "dt", problem->dt);
     if (condition != 0) {
         json_object_set_new(out, "condition", condition_table(problem));
     }
