@@ -1,4 +1,5 @@
 // Over the views while a long run waits: how long it will take, and the ways on. Loaded when one waits.
+import './estimate-note.css';
 import { html } from 'lit';
 import { estimate } from '../state/estimate';
 import { change, dt, experiment, play, steps, styles } from '../state/session';
