@@ -1,5 +1,6 @@
 // The help sheet: keys, what the pictures mean, where the numbers come from.
 
+import './help.css';
 import { html } from 'lit';
 import { tables } from '../state/session';
 import { KlDialog } from './dialogs';
