@@ -82,11 +82,27 @@ static KlStatus create_hull(KlShape *shape, KlArena *arena) {
     return KL_OK;
 }
 
+// OPCODE builds no tree over a single triangle, and a mesh against such a mesh reads the tree that is not
+// there. So a lone triangle goes in as two halves, from its first corner to the middle of the other side.
+static void halve_triangle(double *vertices, int32_t vertex_count, unsigned *corners) {
+    const double *b = vertices + 3 * (size_t)corners[1], *c = vertices + 3 * (size_t)corners[2];
+    unsigned middle = (unsigned)vertex_count;
+    for (int i = 0; i < 3; i++) {
+        vertices[3 * (size_t)middle + (size_t)i] = 0.5 * b[i] + 0.5 * c[i];
+    }
+    corners[3] = corners[0];
+    corners[4] = middle;
+    corners[5] = corners[2];
+    corners[2] = middle;
+}
+
 static KlStatus create_mesh(KlShape *shape, KlArena *arena) {
     const KlMeshDef *mesh = shape->mesh;
+    bool lone = mesh->triangle_count == 1;
+    int32_t vertex_count = mesh->vertex_count + (lone ? 1 : 0), triangle_count = mesh->triangle_count + (lone ? 1 : 0);
     shape->mesh_data = dGeomTriMeshDataCreate();
-    shape->ode_vertices = KL_ARENA_ARRAY(arena, double, 3 * (size_t)mesh->vertex_count);
-    shape->ode_polygons = KL_ARENA_ARRAY(arena, unsigned, 3 * (size_t)mesh->triangle_count);
+    shape->ode_vertices = KL_ARENA_ARRAY(arena, double, 3 * (size_t)vertex_count);
+    shape->ode_polygons = KL_ARENA_ARRAY(arena, unsigned, 3 * (size_t)triangle_count);
     KL_TRY(kl_arena_check(arena));
     for (int32_t i = 0; i < 3 * mesh->vertex_count; i++) {
         shape->ode_vertices[i] = mesh->vertices[i];
@@ -94,8 +110,11 @@ static KlStatus create_mesh(KlShape *shape, KlArena *arena) {
     for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
         shape->ode_polygons[i] = (unsigned)mesh->triangles[i];
     }
-    dGeomTriMeshDataBuildDouble(shape->mesh_data, shape->ode_vertices, 3 * sizeof(double), mesh->vertex_count,
-                                shape->ode_polygons, 3 * mesh->triangle_count, 3 * sizeof(unsigned));
+    if (lone) {
+        halve_triangle(shape->ode_vertices, mesh->vertex_count, shape->ode_polygons);
+    }
+    dGeomTriMeshDataBuildDouble(shape->mesh_data, shape->ode_vertices, 3 * sizeof(double), vertex_count,
+                                shape->ode_polygons, 3 * triangle_count, 3 * sizeof(unsigned));
     // Hulls against meshes ask for the angles between neighbouring triangles.
     if (dGeomTriMeshDataPreprocess2(shape->mesh_data, 1u << dTRIDATAPREPROCESS_BUILD_FACE_ANGLES, NULL) == 0) {
         return kl_fail(KL_ERR_MEMORY, "ODE cannot prepare mesh \"%s\"", mesh->name);

@@ -346,6 +346,30 @@ static void lying_capsule_and_cylinder_touch_a_plane_twice(void **state) {
     }
 }
 
+// OPCODE keeps no tree of a single triangle; a fuzzer found the mesh that looked for one.
+static void a_mesh_of_one_triangle_meets_meshes(void **state) {
+    (void)state;
+    static const double corners[9] = {-0.3, -0.2, 0, 0.4, -0.3, 0, 0, 0.4, 0};
+    static const int32_t triangle[3] = {0, 1, 2};
+    static const double upright[9] = {0, 0, -0.3, 0.1, 0, 0.2, -0.1, 0, 0.2};
+    for (int partner = 0; partner < 2; partner++) {
+        Scene scene;
+        scene_begin(&scene, 0.0, 1e-6);
+        scene_body(&scene, 0, 0, 0);
+        scene_body(&scene, partner == 0 ? 0.02 : 0.5, 0.03, partner == 0 ? 0.25 : 0.49);
+        scene_geom(&scene, 0, KL_GEOM_MESH, 0, 0, 0, scene_mesh(&scene, corners, 3, triangle, 1));
+        scene_geom(&scene, 1, KL_GEOM_MESH, 0, 0, 0,
+                   partner == 0 ? scene_mesh(&scene, upright, 3, triangle, 1) : scene_box_mesh(&scene, 1, 1, 1));
+        scene_finish(&scene);
+        scene_find(&scene);
+        assert_true(scene.count > 0);
+        for (int32_t k = 0; k < scene.count; k++) {
+            assert_true(isfinite(scene.contacts[k].gap) && scene.contacts[k].gap < 0.0);
+        }
+        scene_end(&scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_pairs_tell_penetration),
@@ -362,6 +386,7 @@ int main(void) {
         cmocka_unit_test(stacked_boxes_share_the_smaller_face),
         cmocka_unit_test(plane_contacts_are_exact_for_every_kind),
         cmocka_unit_test(lying_capsule_and_cylinder_touch_a_plane_twice),
+        cmocka_unit_test(a_mesh_of_one_triangle_meets_meshes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
