@@ -47,7 +47,8 @@ export abstract class KlDialog extends KlElement {
     protected opening(): void {}
     protected closing(): void {}
 
-    private closed = (): void => {
+    private closed = (event: Event): void => {
+        if ((event.target as HTMLDialogElement).open) return; // opened again before the event came
         if (dialog.value === this.name) dialog.value = '';
         this.closing();
     };

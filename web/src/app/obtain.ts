@@ -96,6 +96,7 @@ function ask(next: Omit<Question, 'answer'>): Promise<SceneRef | null> {
     return new Promise((done) => {
         question.value = { ...next, answer: done };
         if (!document.querySelector('kl-obtain')) document.body.append(new KlObtain());
+        dialog.value = ''; // may be closing just now, by Escape
         dialog.value = 'obtain';
     });
 }

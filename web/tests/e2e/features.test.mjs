@@ -347,7 +347,9 @@ test('a problem written as HDF5 is solved by the command and opens here again', 
     await filled(page);
     await seek(page, 250);
     await page.getByRole('tab', { name: 'Export' }).click();
-    const { name, data } = await download(page, () => page.getByRole('button', { name: '(HDF5)' }).click());
+    const { name, data } = await download(page, () =>
+        page.getByRole('button', { name: 'Dual problem of this step (HDF5)' }).click(),
+    );
     assert.match(name, /^fourbar_free-step250-problem\.h5$/);
     const file = resolve(mkdtempSync(resolve(tmpdir(), 'kinloop-')), name);
     writeFileSync(file, data);

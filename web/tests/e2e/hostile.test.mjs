@@ -20,9 +20,12 @@ after(async () => {
     await server?.close();
 });
 
-/** Errors and warnings that are shown, then dismissed. */
+/** Errors and warnings that are shown, a solver's own over its view; then dismissed. */
 async function told(page, pattern) {
-    const message = page.locator('.message-error, .message-warning').filter({ hasText: pattern }).first();
+    const message = page
+        .locator('.message-error, .message-warning, .cell-error')
+        .filter({ hasText: pattern })
+        .first();
     await message.waitFor({ timeout: 30_000 }).catch(async () => {
         const all = await page.locator('.messages').textContent();
         throw new Error(`nothing says ${pattern}; shown: ${all}`);
@@ -44,8 +47,8 @@ const LINKS = [
     ['#v=1&scene=box_on_plane&set=bodies.0.mass:-5&s=pgs-ccp&T=0.1', /mass/],
     ['#v=1&scene=box_on_plane&set=nowhere.3.x:1&s=pgs-ccp&T=0.1', /nowhere: unknown key/],
     ['#v=1&scene=box_on_plane&s=nosolver&T=0.1', /no solver "nosolver"/],
-    ['#v=1&scene=box_on_plane&s=pgs-ccp&p=pgs-ccp.tolerance:-1&T=0.1', /tolerance/],
-    ['#v=1&scene=box_on_plane&s=pgs-ccp&p=pgs-ccp.nothing:1&T=0.1', /nothing/],
+    ['#v=1&scene=box_on_plane&s=pgs-ccp,pgs-ncp&p=pgs-ccp.tolerance:-1&T=0.1', /tolerance must be in/],
+    ['#v=1&scene=box_on_plane&s=pgs-ccp,pgs-ncp&p=pgs-ccp.nothing:1&T=0.1', /no parameter 'nothing'/],
     ['#v=1&scene=box_on_plane&run=norun&s=pgs-ccp&T=0.1', /no run "norun"/],
     ['#v=1&scene=url&u=ftp://example.org/a.json', /https only/],
 ];
