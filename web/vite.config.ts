@@ -12,6 +12,14 @@ if (!existsSync(resolve(core, 'kinloop.wasm')) && !process.env.VITEST) {
     throw new Error(`${core}/kinloop.wasm is missing: build the wasm core first (make wasm)`);
 }
 
+/** Templates are shipped as they are written: without the indentation of their source. */
+const unindented = () => ({
+    name: 'unindented-templates',
+    enforce: 'pre' as const,
+    transform: (code: string, id: string) =>
+        id.startsWith(resolve(root, 'src')) && id.endsWith('.ts') ? code.replace(/\n[ \t]+/g, '\n') : null,
+});
+
 export default defineConfig({
     base: './',
     resolve: { alias: { '#core': core, '#loader': resolve(root, '../wasm/loader') } },
@@ -34,6 +42,6 @@ export default defineConfig({
             },
         },
     },
-    plugins: [scenes(resolve(root, '../scenes')), contentSecurityPolicy(), offline()],
+    plugins: [unindented(), scenes(resolve(root, '../scenes')), contentSecurityPolicy(), offline()],
     test: { include: ['tests/unit/**/*.test.ts'] },
 } as Parameters<typeof defineConfig>[0]);
