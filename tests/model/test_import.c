@@ -262,6 +262,10 @@ static void bad_urdf_is_refused_with_place_and_reason(void **state) {
         {ROBOT(LINK("a", INERTIAL("-1"))), ">= 0", KL_ERR_SCENE},
         {ROBOT(LINK("a", "") LINK("b", "") JOINT("j", "fixed", "a", "b", "") JOINT("k", "fixed", "b", "a", "")),
          "cycle", KL_ERR_SCENE},
+        {"<mujoco><worldbody><body><geom size='1' mass='-1'/></body></worldbody></mujoco>", "mass must be >= 0",
+         KL_ERR_SCENE},
+        {"<mujoco><worldbody><body><geom size='1' density='-1'/></body></worldbody></mujoco>", "density must be >= 0",
+         KL_ERR_SCENE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *documents[] = {"bad.urdf", cases[i].text, NULL};

@@ -367,6 +367,12 @@ static KlStatus read_geom(Reader *reader, const KlXmlNode *node, int32_t link, c
     KL_TRY(numbers(&element, "rgba", 4, 4, rgba, NULL));
     KL_TRY(numbers(&element, "density", 1, 1, &made.density, NULL));
     KL_TRY(numbers(&element, "mass", 1, 1, &made.mass, &has_mass));
+    if (has_mass > 0 && made.mass < 0.0) {
+        return kl_xml_fail(node, "mass must be >= 0 (got %g)", made.mass);
+    }
+    if (made.density < 0.0) {
+        return kl_xml_fail(node, "density must be >= 0 (got %g)", made.density);
+    }
     made.density = has_mass > 0 && made.mass == 0.0 ? 0.0 : made.density;
     KL_TRY(read_bits(&element, "contype", &made.type));
     KL_TRY(read_bits(&element, "conaffinity", &made.affinity));
