@@ -155,7 +155,7 @@ KlStatus scene_find(const char *name, char *path, size_t size) {
     }
     if (strchr(name, '/') != NULL || cli_ends_with(name, ".json")) {
         KlPlace place = {.file = name};
-        return kl_fail_at(KL_ERR_IO, &place, "no such file");
+        return kl_fail_at(KL_ERR_IO, &place, access(name, F_OK) == 0 ? "is not a file" : "no such file");
     }
     SceneNames list;
     KL_TRY(scene_names(&list));

@@ -188,6 +188,10 @@ class Solve(Command):
 
 
 class Run(Command):
+    def test_a_folder_in_place_of_a_scene_is_called_what_it_is(self):
+        self.assertIn("is not a file", self.fails(4, "run", self.path("")))
+        self.assertIn("no such file", self.fails(4, "run", self.path("nowhere.json")))
+
     def test_result_has_the_documented_shape(self):
         result = self.json("run", "box_on_plane", "--steps", 20, "-s", "pgs-ncp,newton-ncp", "--json")
         self.assertEqual((result["scene"], result["steps"], result["dt"]), ("box_on_plane", 20, 0.001))
