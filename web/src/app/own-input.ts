@@ -46,11 +46,12 @@ export async function takeFiles(files: GivenFile[]): Promise<void> {
             'There is no scene, model or problem among these files.',
             'Known: .json (scene or dual problem), .urdf and .xml (models, with their meshes, as files, folder or .zip), .h5 and .hdf5 (dual problems).',
         );
+    const asking = dialog.value;
     try {
         if (MODEL.test(main.path)) return await (await import('./import-dialog')).openModels(files);
         if (/\.json$/i.test(main.path)) await takeJson(main, files);
         else await takeHdf5(main.file);
-        dialog.value = '';
+        if (dialog.value === asking) dialog.value = ''; // else another was opened meanwhile
     } catch (error) {
         say(
             'error',

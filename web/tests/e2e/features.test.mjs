@@ -404,8 +404,12 @@ test('a run that takes long waits for Run, with its estimate', async () => {
     await note.waitFor({ timeout: 60_000 });
     assert.match(await note.textContent(), /takes about .*(min|h|hour|s)/);
     const filledNow = await page.evaluate(() => window.kinloop.lanes[0].filled);
-    await page.waitForTimeout(1000);
-    assert.equal(await page.evaluate(() => window.kinloop.lanes[0].filled), filledNow, 'it waits');
+    await page.waitForTimeout(6000);
+    const later = await page.evaluate(() => window.kinloop.lanes[0].filled);
+    assert.ok(
+        later <= filledNow + 1,
+        `it waits: at most the step at hand ends (${filledNow}, then ${later})`,
+    );
     await page.screenshot({ path: resolve(shots, 'estimate.png') });
     await note.getByRole('button', { name: 'Run' }).click();
     await page.waitForFunction((n) => window.kinloop.lanes[0].filled > n, filledNow, { timeout: 60_000 });
