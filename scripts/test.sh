@@ -10,6 +10,9 @@ jobs=$(nproc)
 passed=0
 failed=0
 failures=()
+told=build/failures.log # what failed, by name and error: printed last
+mkdir -p build
+: >$told
 
 stage() { printf '\n== %s\n' "$*"; }
 
@@ -26,11 +29,35 @@ count() {
 # A stage that cannot run here is told, not passed over.
 skip() { printf 'SKIPPED %s: %s\n' "$1" "$2"; }
 
+# tell NAME: keeps the end of what comes in, for the end of the output.
+tell() {
+    echo "-- $1"
+    cut -c1-300 | tail -16
+} >>$told
+
 # A single claim: passes when the command does.
 claim() {
-    local name=$1
+    local name=$1 log=build/$1.log
     shift
-    if "$@"; then count "$name" 1 0 0; else count "$name" 0 1 1; fi
+    "$@" >"$log" 2>&1
+    local status=$?
+    cat "$log"
+    if [ $status -eq 0 ]; then count "$name" 1 0 0; else
+        tell "$name" <"$log"
+        count "$name" 0 1 1
+    fi
+}
+
+# build NAME COMMAND...: says of a build that fails what it complained about.
+build() {
+    local name=$1 log=build/$1.log complaints
+    shift
+    "$@" >"$log" 2>&1 && return
+    complaints=$(grep -E 'error|undefined|FAILED' -A3 "$log" || tail -20 "$log")
+    echo "$complaints" | head -40
+    echo "$complaints" | head -20 | tell "$name"
+    count "$name" 0 1 1
+    return 1
 }
 
 # ctest in a build folder; cmocka says one RUN and one OK a test.
@@ -41,14 +68,19 @@ run_ctest() {
     rm -f "$log"
     (cd "$folder" && ctest -j"$jobs" --output-on-failure --no-tests=error "$@") >"$folder/ctest.log" 2>&1
     local status=$?
-    [ $status -eq 0 ] || grep -vE '^ *[0-9]+/[0-9]+ .* Passed|^ *Start ' "$folder/ctest.log" | tail -60
+    if [ $status -ne 0 ]; then
+        grep -vE '^ *[0-9]+/[0-9]+ .* Passed|^ *Start ' "$folder/ctest.log" | tail -60
+        grep -E '^\[  (FAILED|ERROR)|^\[   LINE|^[[:space:]]*[0-9]+ - |ERROR: |runtime error|No tests' "$folder/ctest.log" |
+            awk '!seen[$0]++' | tell "$name"
+    fi
     local began ok
     began=$(grep -c '^\[ RUN ' "$log" 2>/dev/null)
     ok=$(grep -c '^\[ *OK \]' "$log" 2>/dev/null)
     count "$name" "${ok:-0}" $((${began:-0} - ${ok:-0})) $status
 }
 
-# A command whose last line is "N passed, N failed".
+# A command whose last line is "N passed, N failed"; other lines that are not fine say what failed.
+fine='^(ok|clean|skipped) |^[0-9]+ passed|: equal$|^ *$'
 run_counted() {
     local name=$1 log
     shift
@@ -56,7 +88,12 @@ run_counted() {
     "$@" >"$log" 2>&1
     local status=$? line
     line=$(grep -oE '[0-9]+ passed, [0-9]+ failed' "$log" | tail -1)
-    [ $status -eq 0 ] || tail -40 "$log"
+    if [ $status -ne 0 ]; then
+        grep -vE "$fine" "$log" | tail -40
+        grep -vE "$fine" "$log" | tell "$name"
+    else
+        grep -E '^flaky' "$log"
+    fi
     set -- $(echo "${line:-0 passed, 0 failed}" | grep -oE '[0-9]+')
     count "$name" "$1" "$2" $status
 }
@@ -66,12 +103,7 @@ claim floors tests/check_floors.sh
 if command -v clang-format >/dev/null; then claim format tests/check_format.sh; else skip format "no clang-format"; fi
 
 stage "builds"
-mkdir -p build
-for target in native-tests wasm; do
-    make --no-print-directory $target >build/make-$target.log 2>&1 && continue
-    grep -E 'error|undefined|FAILED' -A3 build/make-$target.log | head -40
-    count build-$target 0 1 1
-done
+for target in native-tests wasm; do build build-$target make --no-print-directory $target; done
 
 if command -v clang-tidy >/dev/null; then
     stage "clang-tidy"
@@ -84,13 +116,9 @@ stage "C tests, native build"
 if $all; then run_ctest c-tests build/native; else run_ctest c-tests build/native -LE exhaustive; fi
 
 stage "C tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-if cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKL_SANITIZE=ON \
-        -DKL_WERROR=ON >build/sanitize-build.log 2>&1 &&
-        cmake --build build/sanitize -j"$jobs" >>build/sanitize-build.log 2>&1; then
+if build configure-sanitizers cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+        -DKL_SANITIZE=ON -DKL_WERROR=ON && build build-sanitizers cmake --build build/sanitize -j"$jobs"; then
     if $all; then run_ctest sanitizers build/sanitize; else run_ctest sanitizers build/sanitize -L quick; fi
-else
-    grep -E 'error|warning' -A3 build/sanitize-build.log | head -40
-    count sanitizers 0 1 1
 fi
 
 if command -v clang >/dev/null; then
@@ -111,10 +139,13 @@ fi
 
 if [ -d web/tests/unit ]; then
     stage "units of the page"
-    make --no-print-directory web/node_modules/.package-lock.json
-    (cd web && npx vitest run --reporter=json --outputFile=../build/vitest.json) >build/vitest.log 2>&1
+    build page-packages make --no-print-directory web/node_modules/.package-lock.json
+    (cd web && NO_COLOR=1 npx vitest run --reporter=default --reporter=json --outputFile.json=../build/vitest.json) >build/vitest.log 2>&1
     status=$?
-    [ $status -eq 0 ] || tail -40 build/vitest.log
+    if [ $status -ne 0 ]; then
+        tail -40 build/vitest.log
+        grep -E '^ *FAIL |^[A-Za-z]*Error:' build/vitest.log | awk '!seen[$0]++' | tell page-units
+    fi
     counts=$(node -e 'const r = JSON.parse(require("fs").readFileSync("build/vitest.json"));
                       console.log(r.numPassedTests, r.numFailedTests)' 2>/dev/null || echo '0 0')
     # shellcheck disable=SC2086
@@ -124,23 +155,17 @@ if [ -d web/tests/unit ]; then
 fi
 
 stage "the npm package, installed into an empty project"
-if make --no-print-directory npm >build/make-npm.log 2>&1; then
-    run_counted npm node tests/package/npm.mjs
-else
-    tail -20 build/make-npm.log
-    count npm 0 1 1
-fi
+build build-npm make --no-print-directory npm && run_counted npm node tests/package/npm.mjs
 
 if [ -f web/tests/e2e/run.mjs ]; then
     stage "the page in Chromium"
-    if make --no-print-directory web; then
-        run_counted page npm --prefix web run --silent e2e
-    else
-        count page 0 1 1
-    fi
+    build build-page make --no-print-directory web && run_counted page npm --prefix web run --silent e2e
 fi
 
 printf '\n'
-[ ${#failures[@]} -eq 0 ] || echo "failed: ${failures[*]}"
+if [ ${#failures[@]} -gt 0 ]; then
+    cat $told
+    echo "failed: ${failures[*]}"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,6 +1,7 @@
 // Starts the built page and a browser for the tests; a console error fails the test that caused it.
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { afterEach } from 'node:test';
 import { chromium } from 'playwright-core';
 import { preview } from 'vite';
 
@@ -21,12 +22,20 @@ export async function serve(base = '/') {
     return { url: `http://127.0.0.1:${port}${base}`, http: server.httpServer, close: () => server.close() };
 }
 
+let browser;
+
 export async function browse() {
-    return chromium.launch({
+    browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
         args: ['--no-sandbox'],
     });
+    return browser;
 }
+
+// The pages of a test that failed would go on computing beside the next tests.
+afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
+});
 
 // Chromium's own remarks about software WebGL are not ours.
 const HARMLESS = /GPU stall due to ReadPixels|GL Driver Message|Automatic fallback to software WebGL/;
