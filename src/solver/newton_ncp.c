@@ -5,18 +5,19 @@
 //             One factorization gives the reaction of least norm, in most steps of a warm-started run.
 //   sweeps    contacts without joints: a few Gauss-Seidel sweeps (sweeps.h), for as much time as four
 //             factorizations take. Solves loosely coupled contacts, starts Newton nearer to others.
-//   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when
-//   it
+//   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when it
 //             lowers |F|; a refused one raises the proximal term eta, an accepted one lowers it.
 //             A few factorizations from a good guess; from a bad one it may stall.
-//   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20
-//   factorizations.
+//   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20 factorizations.
 //             When its contact states rest, Newton gets a try; if that stalls, the interior goes
 //             on.
 //   proximal  the proximal point method (proximal.h). It need not lower |F| and so leaves points where
 //             Newton is caught, above all where rows of v_f contradict each other a little.
-//   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when both have
-//   stalled.
+//   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when all have
+//             stalled.
+//
+// Joints are softened by less than the tolerance. Where all of these stall near the solution, rigid
+// joints get their turn, from the best point and through all methods; then soft ones again.
 //
 // One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best
 // iterate by r_nat_rel. Where lambda is not unique the last one is moved to least norm
@@ -82,7 +83,8 @@ enum {
     WINDOW = 3,
     PATIENCE = 10,
     INTERIOR_STEPS = 60,
-    REST_ROUNDS = 4,
+    REST_ROUNDS = 2,
+    TOGGLES = 3,
     PROXIMAL_STEPS = 600,
     ADMM_ROUND = 100
 };
@@ -114,6 +116,7 @@ typedef struct Newton {
     double window_relative;
     int32_t window, refusals, phase_steps, admm_left, admm_rounds, proximal_left;
     int32_t proximal_rounds, held_tries, sweeps_left;
+    int32_t toggles;      // odd: joints are rigid
     bool settled, least;  // least: best is of least norm already
 } Newton;
 
@@ -227,8 +230,7 @@ static void start_proximal(Newton *n) {
     kl_proximal_start(&n->proximal, &n->scaled, from, round == 0 ? FIRST_PROXIMAL : LATER_PROXIMAL);
 }
 
-// True when REST_ROUNDS rounds (1000 iterations and the Newton steps between) have not halved
-// r_nat_rel.
+// True when REST_ROUNDS rounds of ADMM, and the steps between them, have not halved r_nat_rel.
 static bool rounds_are_spent(Newton *n) {
     if (n->admm_rounds % REST_ROUNDS != 0) {
         return false;
@@ -238,12 +240,30 @@ static bool rounds_are_spent(Newton *n) {
     return spent;
 }
 
+// Near the solution compliant and rigid joints lead different ways: each gets its turn from the best point.
+static void toggle_compliance(Newton *n) {
+    n->toggles++;
+    kl_scaled_soften_joints(&n->scaled, n->toggles % 2 == 1 ? 0.0 : n->compliance);
+    n->best_relative = INFINITY;
+    n->interior_started = n->interior_dead = false;
+    n->admm_rounds = n->proximal_rounds = 0;
+    start_newton(n, n->best, 1e-8, false);
+}
+
 // The state of ADMM lives on between its rounds.
 static void start_admm(Newton *n) {
-    n->phase = rounds_are_spent(n) ? PHASE_REST : PHASE_ADMM;
-    if (n->phase == PHASE_REST) {
+    bool spent = rounds_are_spent(n);
+    bool softened = n->compliance > 0.0 && n->scaled.first_limit > 0;
+    bool toggle = softened && n->toggles < TOGGLES && n->best_relative < REST_BELOW;
+    if (toggle && (n->toggles == 0 || spent)) {
+        toggle_compliance(n);
         return;
     }
+    if (spent) {
+        n->phase = PHASE_REST;
+        return;
+    }
+    n->phase = PHASE_ADMM;
     if (n->admm_rounds == 0) {
         memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
         kl_admm_plus_start(&n->admm, &n->scaled, n->trial, 1.0);
@@ -544,7 +564,7 @@ static KlStatus begin(KlRun *run) {
     KL_TRY(kl_held_begin(&n->held, &n->scaled));
     KL_TRY(lay_out(n));
     n->interior_started = n->interior_dead = n->settled = n->least = false;
-    n->admm_rounds = n->proximal_rounds = 0;
+    n->admm_rounds = n->proximal_rounds = n->toggles = 0;
     n->best_relative = INFINITY;
     n->compliance = run->param[PARAM_COMPLIANCE] * run->param[KL_PARAM_TOLERANCE];
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
