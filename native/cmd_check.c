@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json_place.h"
 #include "base/memory.h"
 #include "options.h"
 #include "output.h"
@@ -41,11 +42,31 @@ static KlStatus check_run(const KlScene *scene, int32_t run, Finding *finding) {
     return status;
 }
 
+// A document may suggest solvers; only here, above model and solvers, is known which there are.
+static KlStatus check_solvers(const char *path, const KlScene *scene) {
+    for (int32_t i = 0; i < kl_scene_solver_count(scene); i++) {
+        KlSolver *solver = NULL;
+        KlStatus status = kl_solver_create(kl_scene_solver(scene, i), &solver);
+        kl_solver_destroy(solver);
+        if (status == KL_ERR_NOT_FOUND) {
+            char *text = NULL, place[32], what[512];
+            size_t size = 0;
+            snprintf(place, sizeof place, "solvers[%d]", (int)i);
+            snprintf(what, sizeof what, "%s", kl_last_error()->message);
+            KL_TRY(cli_read_file(path, &text, &size));
+            status = kl_json_fail(KL_ERR_SCENE, path, text, size, place, "%s", what);
+            kl_free(text);
+        }
+        KL_TRY(status);
+    }
+    return KL_OK;
+}
+
 static KlStatus check_scene(const char *path, Finding *finding) {
     KlScene *scene = NULL;
     finding->kind = "scene";
     KL_TRY(kl_scene_load(path, kl_files_disk(), &scene));
-    KlStatus status = KL_OK;
+    KlStatus status = check_solvers(path, scene);
     for (int32_t i = 0; i < kl_scene_note_count(scene); i++) {
         note(finding, kl_scene_note(scene, i));
     }

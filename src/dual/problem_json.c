@@ -301,7 +301,9 @@ KlStatus kl_problem_parse_json(const char *text, size_t size, const char *name, 
     if (count != NULL) {
         *count = found;
     }
-    if (index < 0 || index >= found) {
+    if (found == 0) {
+        status = kl_json_fail(KL_ERR_NOT_FOUND, name, text, size, "", "holds no problem: the list is empty");
+    } else if (index < 0 || index >= found) {
         status = kl_fail(KL_ERR_NOT_FOUND, "%s holds %d problems: there is no number %d", name, (int)found, (int)index);
     } else {
         if (list) {

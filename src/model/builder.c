@@ -21,6 +21,8 @@ enum {
     MAX_CONTACTS = 100000,
 };
 
+static const double FARTHEST = 1e12;  // [m] from an origin: one step further and rounding exceeds 0.1 mm
+
 struct KlBuilder {
     KlModel *model;  // arrays below grow outside its arena and move there at the end
     int32_t body_capacity, joint_capacity, geom_capacity, mesh_capacity, reference_capacity;
@@ -88,6 +90,12 @@ static KlStatus check_name(Element element, const char *name, const KlNames *nam
 // Finite and unit: what is off by rounding alone is made exact, the rest is a mistake.
 static KlStatus check_pose(Element element, const char *field, double pose[7]) {
     KL_TRY(check_finite(element, field, pose, 7));
+    const char *part = strcmp(field, "pose") == 0 ? "position" : field;  // as documents call it
+    for (int32_t k = 0; k < 3; k++) {
+        if (fabs(pose[k]) > FARTHEST) {
+            return fault(element, part, "position must be within %g m (entry %d is %g)", FARTHEST, (int)k, pose[k]);
+        }
+    }
     const double *q = pose + 3;
     double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
     if (!(fabs(sqrt(square) - 1.0) <= 1e-6)) {  // six digits, as people write quaternions
@@ -207,6 +215,13 @@ static KlStatus check_inertia(Element element, double inertia[9]) {
                      "has them",
                      moments[0], moments[1], moments[2]);
     }
+    double inverse[9];
+    if (!kl_mat3_inverse(inertia, inverse)) {
+        return fault(element, "inertia",
+                     "cannot be inverted: its principal moments %g, %g, %g kg m^2 are too small, too large "
+                     "or too far apart",
+                     moments[0], moments[1], moments[2]);
+    }
     return KL_OK;
 }
 
@@ -219,6 +234,9 @@ KlStatus kl_builder_add_body(KlBuilder *builder, const KlBodyDef *def, int32_t *
     KL_TRY(check_name(element, body.name, &model->body_names));
     if (!(isfinite(body.mass) && body.mass > 0.0)) {
         return fault(element, "mass", "must be > 0 and finite (got %g)", body.mass);
+    }
+    if (!isfinite(1.0 / body.mass)) {
+        return fault(element, "mass", "is too small: 1 / mass must be finite (got %g)", body.mass);
     }
     KL_TRY(check_inertia(element, body.inertia));
     KL_TRY(check_pose(element, "pose", body.pose));

@@ -406,7 +406,7 @@ static void json_faults_have_line_and_column(void **state) {
     reject("{\"joint_rows\":2, \"joints\":[1,2], \"dt\":1, \"v_f\":[0,0], \"D\":[[1,0],[0,1]]}", KL_ERR_SCENE,
            "joints: must add up");
     reject("{\"a\":1, \"a\":2}", KL_ERR_FORMAT, "duplicate");
-    reject("[]", KL_ERR_NOT_FOUND, "holds 0 problems");
+    reject("[]", KL_ERR_NOT_FOUND, "holds no problem");
     reject("[7]", KL_ERR_SCENE, "must be a problem object");
 }
 

@@ -287,6 +287,15 @@ static void bad_loops_are_refused_with_place_and_reason(void **state) {
         {"closed_loop: [['a', 'b']]\ntype: ['7d']\n", "\"6d\"", KL_ERR_SCENE},
         {"closed_loop: [['a', 'b'\n", "not valid yaml", KL_ERR_FORMAT},
         {"- 1\n", "mapping", KL_ERR_SCENE},
+        {"closed_loop: []\nname_mot: []\nclosed_loop: [['a', 'b']]\n", "robot.yaml:3:1: closed_loop: is given twice",
+         KL_ERR_SCENE},
+        {"other: 1\nother: 2\n", "robot.yaml:2:1: other: is given twice", KL_ERR_SCENE},
+        {"closed_loop: 'a b'\n", "robot.yaml:1:14: closed_loop: must be a list", KL_ERR_SCENE},
+        {"name_mot: {a: b}\n", "name_mot: must be a list", KL_ERR_SCENE},
+        {"[a]: b\n", "keys must be texts", KL_ERR_SCENE},
+        {"closed_loop: [['a', 'b']]\ntype: ['6d', '3d']\n", "robot.yaml:2:14: type: there is no closed_loop",
+         KL_ERR_SCENE},
+        {"joint_type: [SPHERICAL]\n", "joint_type: there is no joint_name", KL_ERR_SCENE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *documents[] = {"d/x.urdf", ROBOT(LINK("a", "") LINK("b", INERTIAL("1"))), "d/robot.yaml",

@@ -475,6 +475,25 @@ class Checks(Command):
         self.assertIn("mass", error["path"])
         self.assertFalse(json.loads(done.stdout)["files"][0]["valid"])
 
+    def test_an_unknown_solver_is_refused_with_its_line_and_the_known_ones(self):
+        path = self.path("bad.json")
+        text = read(os.path.join(SOURCE, "scenes", "nunchaku.json"))
+        write(path, re.sub(r'"solvers": *\[', '"solvers": ["nosuch",', text, count=1))
+        done = run("check", path, "--json")
+        self.assertEqual(done.returncode, 4)
+        error = json.loads(done.stderr)["error"]
+        self.assertEqual(error["path"], "solvers[0]")
+        self.assertEqual(error["line"], 1 + text[:text.index('"solvers"')].count("\n"))
+        self.assertIn("nosuch", error["message"])
+        self.assertIn("newton-ncp", error["message"])
+
+    def test_a_file_without_a_problem_is_no_problem_file(self):
+        path = self.path("none.json")
+        write(path, "[]")
+        done = run("check", path)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("none.json:1:1: holds no problem", done.stderr)
+
 
 class Serve(Command):
     def setUp(self):

@@ -99,6 +99,10 @@ static KlStatus closure_kind(Document *document, const yaml_node_t *type, KlJoin
 static KlStatus read_closures(Document *document) {
     KlMechanism *mechanism = document->mechanism;
     yaml_node_t *list = find_key(document, "closed_loop"), *types = find_key(document, "type");
+    if (length_of(types) > length_of(list)) {
+        return fail(document, item_of(document, types, length_of(list)), "type",
+                    "there is no closed_loop for this type");
+    }
     for (int32_t i = 0; i < length_of(list); i++) {
         yaml_node_t *pair = item_of(document, list, i);
         if (length_of(pair) != 2) {
@@ -145,6 +149,10 @@ static void read_motors(Document *document) {
 
 static KlStatus read_kinds(Document *document) {
     yaml_node_t *names = find_key(document, "joint_name"), *types = find_key(document, "joint_type");
+    if (length_of(types) > length_of(names)) {
+        return fail(document, item_of(document, types, length_of(names)), "joint_type",
+                    "there is no joint_name for this type");
+    }
     for (int32_t i = 0; i < length_of(names); i++) {
         const yaml_node_t *item = item_of(document, names, i), *type = item_of(document, types, i);
         const char *kind = text_of(type);
@@ -165,11 +173,42 @@ static KlStatus read_kinds(Document *document) {
     return KL_OK;
 }
 
+// What is read must be a list; other keys are other programs'.
+static KlStatus check_list(const Document *document, const char *key, const yaml_node_t *value) {
+    static const char *const lists[] = {"closed_loop", "type", "name_mot", "joint_name", "joint_type"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strcmp(key, lists[i]) == 0 && value->type != YAML_SEQUENCE_NODE) {
+            return fail(document, value, key, "must be a list");
+        }
+    }
+    return KL_OK;
+}
+
+// Each key once: of two, one would be passed over.
+static KlStatus check_keys(Document *document, const yaml_node_t *root) {
+    const yaml_node_pair_t *pairs = root->data.mapping.pairs.start;
+    for (ptrdiff_t i = 0; i < root->data.mapping.pairs.top - pairs; i++) {
+        const yaml_node_t *node = yaml_document_get_node(&document->yaml, pairs[i].key);
+        const char *key = text_of(node);
+        if (key == NULL) {
+            return fail(document, node, "", "keys must be texts");
+        }
+        for (ptrdiff_t j = 0; j < i; j++) {
+            if (strcmp(key, text_of(yaml_document_get_node(&document->yaml, pairs[j].key))) == 0) {
+                return fail(document, node, key, "is given twice");
+            }
+        }
+        KL_TRY(check_list(document, key, yaml_document_get_node(&document->yaml, pairs[i].value)));
+    }
+    return KL_OK;
+}
+
 static KlStatus read_document(Document *document) {
     const yaml_node_t *root = yaml_document_get_root_node(&document->yaml);
     if (root == NULL || root->type != YAML_MAPPING_NODE) {
         return fail(document, root, "", "must be a mapping with closed_loop, type and name_mot");
     }
+    KL_TRY(check_keys(document, root));
     KL_TRY(read_closures(document));
     KL_TRY(read_kinds(document));
     read_motors(document);

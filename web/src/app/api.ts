@@ -14,6 +14,7 @@ import {
     scene,
     seek,
     selection,
+    settled,
     steps,
 } from '../state/session';
 import type { KlStage } from '../views3d/stage';
@@ -35,6 +36,10 @@ const api = {
     compute,
     get waiting() {
         return estimate.value?.waiting ?? false;
+    },
+    /** What is edited or opened has been set up: its lanes are those of `lanes`. */
+    get settled() {
+        return settled();
     },
     get step() {
         return cursor.value;

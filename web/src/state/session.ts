@@ -95,7 +95,7 @@ const future = signal<Experiment[]>([]);
 export const canUndo = computed(() => past.value.length > 0);
 export const canRedo = computed(() => future.value.length > 0);
 
-let rerun = 0;
+let rerun = 0; // the timer of a change that waits for more of them
 
 /** Replaces the experiment; what still fits keeps running. */
 export function change(next: Experiment, wait = 0): Promise<void> {
@@ -112,9 +112,13 @@ export function change(next: Experiment, wait = 0): Promise<void> {
 
 function schedule(wait: number): Promise<void> {
     clearTimeout(rerun);
+    rerun = 0;
     if (wait === 0) return reconcile();
     return new Promise((done) => {
-        rerun = window.setTimeout(() => void reconcile().then(done), wait);
+        rerun = window.setTimeout(() => {
+            rerun = 0;
+            void reconcile().then(done);
+        }, wait);
     });
 }
 
@@ -172,6 +176,10 @@ export function setParam(id: string, param: string, value: number | null): void 
 
 let reconciling: Promise<void> = Promise.resolve();
 let wanted = 0;
+let arrived = 0; // the last change that was set up, refused or overtaken
+
+/** No change of the experiment waits to be run. */
+export const settled = (): boolean => !stale.value && arrived === wanted;
 
 /** Opens an experiment from a link, the gallery or a file. */
 export interface Opening {
@@ -182,7 +190,6 @@ export interface Opening {
 
 /** False when it cannot run: then the page keeps what it had. */
 export async function open(next: Experiment, options: Opening): Promise<boolean> {
-    clearTimeout(rerun);
     batch(() => {
         if (lanes.value.length > 0) past.value = [...past.value, experiment.value].slice(-100);
         future.value = [];
@@ -193,7 +200,7 @@ export async function open(next: Experiment, options: Opening): Promise<boolean>
         autoplay = options.play;
         cautious = options.estimate ?? false;
     });
-    await reconcile();
+    await schedule(0);
     return !failed;
 }
 
@@ -206,9 +213,9 @@ function reconcile(): Promise<void> {
     const ticket = ++wanted;
     reconciling = reconciling.then(async () => {
         if (ticket !== wanted) return;
+        const asked = experiment.value;
         try {
-            await rebuild();
-            running = experiment.value;
+            running = await rebuild(asked);
             failed = false;
         } catch (error) {
             say(
@@ -217,8 +224,9 @@ function reconcile(): Promise<void> {
                 error instanceof Error ? error.message : String(error),
             );
             failed = true;
-            goBack();
+            if (experiment.value === asked) goBack();
         }
+        arrived = ticket;
     });
     return reconciling;
 }
@@ -231,7 +239,6 @@ function goBack(): void {
         past.value = past.value.filter((e) => e !== good);
         experiment.value = good;
         stale.value = false;
-        autoplay = false;
     });
 }
 
@@ -242,15 +249,21 @@ function jobKey(job: Job): string {
 
 const laneJobs = new WeakMap<Lane, string>();
 
-async function rebuild(): Promise<void> {
-    const { value: current } = experiment;
+/** Sets up what is asked; its answer has the solvers that a scene suggests. */
+async function rebuild(asked: Experiment): Promise<Experiment> {
+    let current = asked;
+    const [careful, plays] = [cautious, autoplay]; // a later change brings its own
+    cautious = autoplay = false;
     const { source, misfits } = await sceneSource(current.scene, current.edits);
     for (const misfit of misfits)
         say('warning', `A change does not fit this scene and was left out: ${misfit.path}`);
 
     const facts = await probe(source, current);
     const choices = current.solvers.length > 0 ? current.solvers : facts.solvers;
-    if (current.solvers.length === 0) experiment.value = { ...experiment.value, solvers: choices };
+    if (current.solvers.length === 0) {
+        current = { ...current, solvers: choices };
+        if (experiment.value === asked) experiment.value = current;
+    }
     const chosenRun = facts.scene.runs[facts.run];
     const preset = current.preset || chosenRun.preset || facts.scene.preset;
     const ownLimits = current.preset ? {} : runLimits(chosenRun);
@@ -293,7 +306,7 @@ async function rebuild(): Promise<void> {
         steps.value = total;
         lanes.value = next.map((n) => n.lane);
         cursor.value = Math.min(cursor.value, total);
-        stale.value = false;
+        stale.value = rerun !== 0;
     });
     await Promise.all(
         next.map(async ({ lane, job, fresh }) => {
@@ -301,11 +314,10 @@ async function rebuild(): Promise<void> {
         }),
     );
     const precise = preset === 'high-precision' && next.some((n) => n.fresh);
-    if (cautious || precise) (await import('./estimate-run')).startWithEstimate(lanes.value, total);
+    if (careful || precise) (await import('./estimate-run')).startWithEstimate(lanes.value, total);
     else for (const { lane } of next) lane.run(total);
-    cautious = false;
-    if (autoplay) playing.value = true;
-    autoplay = false;
+    if (plays) playing.value = true;
+    return current;
 }
 
 /** Iterations and tolerance that a run sets for itself. */

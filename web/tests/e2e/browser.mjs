@@ -5,6 +5,11 @@ import { afterEach } from 'node:test';
 import { chromium } from 'playwright-core';
 import { preview } from 'vite';
 
+// A wait ends when the thing is there, however long it takes on a machine that is shared and draws in software; these
+// only bound it. No test measures time by them. [ms]
+const PATIENCE = 120_000;
+const RUN_PATIENCE = 600_000; // until buffers are full
+
 const root = resolve(import.meta.dirname, '../..');
 export const shots = resolve(root, '../build/screenshots');
 mkdirSync(shots, { recursive: true });
@@ -40,14 +45,21 @@ afterEach(async () => {
 // Chromium's own remarks about software WebGL are not ours.
 const HARMLESS = /GPU stall due to ReadPixels|GL Driver Message|Automatic fallback to software WebGL/;
 
-/** A page that collects errors; `errors` must be empty at the end. */
-export async function openPage(browser, url, options = {}) {
+export async function newContext(browser, options = {}) {
     const context = await browser.newContext({
         viewport: { width: 1440, height: 900 },
         serviceWorkers: 'block',
         acceptDownloads: true,
+        reducedMotion: 'reduce', // what fades in has no colours yet
         ...options,
     });
+    context.setDefaultTimeout(PATIENCE);
+    return context;
+}
+
+/** A page that collects errors; `errors` must be empty at the end. */
+export async function openPage(browser, url, options = {}) {
+    const context = await newContext(browser, options);
     const page = await context.newPage();
     const errors = [];
     page.on('console', (message) => {
@@ -58,19 +70,42 @@ export async function openPage(browser, url, options = {}) {
     return { page, context, errors };
 }
 
-/** Until every lane's buffer is full, or has stopped; a run that waits because it is long is told to run. */
-export async function filled(page, timeout = 60_000) {
+/** Until `check` holds; `told` says what is there instead. */
+export async function until(check, told) {
+    const end = Date.now() + PATIENCE;
+    while (!(await check())) {
+        if (Date.now() > end) throw new Error(await told());
+        await new Promise((done) => setTimeout(done, 50));
+    }
+}
+
+/** Until one of the elements shows what matches. */
+export async function says(locator, pattern) {
+    await locator
+        .filter({ hasText: pattern })
+        .first()
+        .waitFor()
+        .catch(async (error) => {
+            const texts = await locator.allTextContents();
+            throw new Error(`${pattern} is nowhere in ${JSON.stringify(texts)}`, { cause: error });
+        });
+}
+
+/** Until all that was changed is set up and every lane's buffer is full, or has stopped; a run that waits because it
+ * is long is told to run. */
+export async function filled(page) {
     const full = () => {
-        if (window.kinloop?.waiting) window.kinloop.compute();
+        const { kinloop } = window;
+        if (kinloop?.waiting) kinloop.compute();
+        const busy = ['loading', 'running', 'paused'];
         return (
-            window.kinloop?.lanes.length > 0 &&
-            window.kinloop.lanes.every(
-                (l) => l.state !== 'loading' && l.state !== 'running' && l.state !== 'paused',
-            )
+            kinloop?.settled &&
+            kinloop.lanes.length > 0 &&
+            kinloop.lanes.every((l) => !busy.includes(l.state))
         );
     };
     try {
-        await page.waitForFunction(full, undefined, { timeout });
+        await page.waitForFunction(full, undefined, { timeout: RUN_PATIENCE });
     } catch (error) {
         const lanes = await page.evaluate(() => JSON.stringify(window.kinloop?.lanes));
         throw new Error(`the buffers do not fill: ${lanes}; ${await page.locator('body').textContent()}`, {
@@ -79,14 +114,23 @@ export async function filled(page, timeout = 60_000) {
     }
 }
 
+/** Until the views show what is there now. */
+export function drawn(page) {
+    return page.evaluate(() =>
+        new Promise((done) => {
+            const stage = document.querySelector('kl-stage');
+            stage.addEventListener('kl-drawn', done, { once: true });
+            stage.draw();
+        }).then(() => {}),
+    );
+}
+
 export async function seek(page, step) {
     await page.evaluate((s) => {
         window.kinloop.pause();
         window.kinloop.seek(s);
     }, step);
-    await page.waitForFunction((s) => window.kinloop.lanes.every((l) => l.shown === s), step, {
-        timeout: 30_000,
-    });
+    await page.waitForFunction((s) => window.kinloop.lanes.every((l) => l.shown === s), step);
 }
 
 export async function download(page, act) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, filled, openPage, seek, serve, shots } from './browser.mjs';
+import { browse, drawn, filled, openPage, says, seek, serve, shots } from './browser.mjs';
 
 let server;
 let browser;
@@ -28,9 +28,7 @@ test('in a curated run all solvers meet the same problems and move alike', async
         [0, 1, 2].map((i) => window.kinloop.column(i, 'iterations').reduce((a, b) => a + b, 0)),
     );
     assert.ok(new Set(iterations).size > 1, 'solvers differ in iterations');
-    await page.waitForTimeout(2500);
-    const note = await page.locator('[data-plot="profile"] .plot-note').textContent();
-    assert.match(note, /\d+ problems/);
+    await says(page.locator('[data-plot="profile"] .plot-note'), /\d+ problems/);
     await page.screenshot({ path: resolve(shots, 'curated.png') });
     assert.deepEqual(errors, []);
     await context.close();
@@ -65,8 +63,6 @@ test('the gallery opens every kind of run', async () => {
     await page.locator('button[data-scene="nunchaku"]').first().click();
     await page.waitForFunction(
         () => window.kinloop.scene === 'nunchaku' && window.kinloop.lanes.some((l) => l.filled > 5),
-        undefined,
-        { timeout: 60_000 },
     );
     assert.deepEqual(errors, []);
     await context.close();
@@ -92,11 +88,7 @@ test('the problem panel shows rank, category and a picture of D', async () => {
     await filled(page);
     await seek(page, 50);
     await page.getByRole('tab', { name: 'Problem' }).click();
-    await page
-        .getByText('sparse-contacts')
-        .or(page.getByText('dense-contacts'))
-        .first()
-        .waitFor({ timeout: 20_000 });
+    await page.getByText('sparse-contacts').or(page.getByText('dense-contacts')).first().waitFor();
     await page.getByRole('button', { name: /Rank, spectrum/ }).click();
     await page.locator('kl-matrix canvas').waitFor();
     const facts = await page.locator('kl-problem-panel').textContent();
@@ -129,18 +121,13 @@ test('an edit runs again, undo and redo bring back the states', async () => {
     await mass.fill('3');
     await mass.press('Enter');
     await page.waitForFunction(() => window.kinloop.experiment.edits.length === 1);
-    await page.waitForTimeout(700);
     await filled(page);
-    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 80), undefined, {
-        timeout: 20_000,
-    });
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 80));
     assert.ok(Math.abs((await weight()) - 29.43) < 0.1, `${await weight()} N after the edit`);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.waitForTimeout(300);
+    await page.waitForFunction(() => window.kinloop.experiment.edits.length === 0);
     await filled(page);
-    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 80), undefined, {
-        timeout: 20_000,
-    });
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 80));
     assert.ok(Math.abs((await weight()) - 9.81) < 0.05);
     await page.getByRole('button', { name: 'Redo' }).click();
     await page.waitForFunction(() => window.kinloop.experiment.edits.length === 1);
@@ -157,13 +144,10 @@ test('a box can be added and pushed', async () => {
     await seek(page, 20);
     await page.getByRole('tab', { name: 'Scene' }).click();
     await page.getByRole('button', { name: 'Add a box' }).click();
-    await page.waitForFunction(() => window.kinloop.field(0, 'pose').length === 14, undefined, {
-        timeout: 30_000,
-    });
+    await page.waitForFunction(() => window.kinloop.field(0, 'pose').length === 14);
     await page.locator('kl-scene-panel .list button', { hasText: 'added-box' }).click();
     await page.getByRole('button', { name: 'Push it at' }).click();
     await page.waitForFunction(() => window.kinloop.experiment.edits.length === 2);
-    await page.waitForTimeout(700);
     await filled(page);
     await seek(page, 90);
     const speed = await page.evaluate(() => window.kinloop.field(0, 'twist')[7]);
@@ -182,7 +166,6 @@ test('a solver parameter can be set and reset', async () => {
     await limit.fill('3');
     await limit.press('Enter');
     await page.waitForFunction(() => window.kinloop.experiment.solvers[0].params.max_iterations === 3);
-    await page.waitForTimeout(700);
     await filled(page);
     assert.equal(await page.evaluate(() => Math.max(...window.kinloop.column(0, 'iterations'))), 3);
     await page.getByRole('button', { name: 'Reset Iteration limit' }).click();
@@ -194,32 +177,32 @@ test('a solver parameter can be set and reset', async () => {
 test('a body follows the pointer, and the pull is part of the run', async () => {
     const { page, context, errors } = await openPage(
         browser,
-        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=2&t=0.1`,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=10&t=0.1`,
     );
     await filled(page);
-    await page.waitForTimeout(800);
+    await drawn(page);
     const cell = await page.locator('.cell').first().boundingBox();
     const [x, y] = [cell.x + cell.width / 2, cell.y + cell.height / 2];
     await page.keyboard.down('Shift');
     await page.mouse.move(x, y);
     await page.mouse.down();
-    for (let i = 1; i <= 8; i++) {
-        await page.mouse.move(x + 14 * i, y - 4 * i);
-        await page.waitForTimeout(150);
+    // Each piece of the pull follows the pointer's next move.
+    for (let i = 1; i <= 4; i++) {
+        await page.mouse.move(x + 28 * i, y - 8 * i);
+        await page.waitForFunction(
+            (pieces) => window.kinloop.experiment.edits.some((e) => e.value.length >= pieces),
+            i,
+        );
     }
     await page.mouse.up();
     await page.keyboard.up('Shift');
     await page.evaluate(() => window.kinloop.pause());
-    await page.waitForFunction(
-        () => window.kinloop.experiment.edits.some((e) => e.path.endsWith('events')),
-        undefined,
-        { timeout: 20_000 },
-    );
-    await page.waitForTimeout(1000);
+    await page.waitForFunction(() => window.kinloop.experiment.edits.some((e) => e.path.endsWith('events')));
+    await page.locator('button[aria-label="Undo"]:enabled').waitFor(); // the pull is one change
     await filled(page);
     const before = await page.evaluate(() => window.kinloop.lanes[0].hash);
     // The same experiment from a link, done from the start, gives the same state.
-    await page.waitForTimeout(1200);
+    await page.waitForFunction(() => location.hash.includes('events'));
     const again = await openPage(browser, page.url());
     await filled(again.page);
     await seek(again.page, await page.evaluate(() => window.kinloop.step));
@@ -250,27 +233,25 @@ test('the benchmark fills table and profile, and can be cancelled', async () => 
     await page.getByRole('spinbutton', { name: 'steps per run' }).fill('60');
     await page.getByRole('spinbutton', { name: 'steps per run' }).press('Tab');
     await page.locator('.bench-run').click();
-    await page.getByRole('status').filter({ hasText: '4 of 4' }).waitFor({ timeout: 60_000 });
-    const rows = await page.locator('.bench-table tbody tr').allTextContents();
-    assert.equal(rows.length, 2);
-    assert.ok(
-        rows.every((r) => /100 %/.test(r)),
-        rows.join('\n'),
-    );
+    await page.getByRole('status').filter({ hasText: '4 of 4' }).waitFor();
+    const rows = page.locator('.bench-table tbody tr');
+    await says(rows.nth(0), /100 %/);
+    await says(rows.nth(1), /100 %/);
+    assert.equal(await rows.count(), 2);
     // 60 steps of the box at rest, 60 of the falling nunchaku.
     const group = page.locator('[data-bench="group"]');
     const note = page.locator('kl-bench kl-plot');
-    await note.filter({ hasText: '120 problems' }).waitFor({ timeout: 10_000 });
+    await note.filter({ hasText: '120 problems' }).waitFor();
     const categories = await group.locator('optgroup').nth(1).locator('option').allTextContents();
     assert.deepEqual(categories, ['dense-contacts', 'independent-joints']);
     await group.selectOption('category:independent-joints');
-    await note.filter({ hasText: '60 problems' }).waitFor({ timeout: 10_000 });
+    await note.filter({ hasText: '60 problems' }).waitFor();
     await page.screenshot({ path: resolve(shots, 'benchmark.png') });
     await page.getByRole('spinbutton', { name: 'steps per run' }).fill('20000');
     await page.getByRole('spinbutton', { name: 'steps per run' }).press('Tab');
     await page.locator('.bench-run').click();
     await page.locator('.bench-cancel').click();
-    await page.locator('.bench-run').waitFor({ timeout: 5000 });
+    await page.locator('.bench-run').waitFor();
     assert.deepEqual(errors, []);
     await context.close();
 });
@@ -284,9 +265,12 @@ test('the heatmap fills, and a cell loads', async () => {
     await page.getByRole('button', { name: 'Benchmark' }).click();
     await page.getByRole('button', { name: 'Heatmap' }).click();
     await page.locator('.heat-run').click();
-    await page.locator('.heat-run').waitFor({ timeout: 120_000 });
-    const waiting = await page.locator('.heat-cell[aria-label*="waiting"]').count();
-    assert.equal(waiting, 0);
+    await page.waitForFunction(
+        () =>
+            document.querySelector('.heat-cell') &&
+            !document.querySelector('.heat-cell[aria-label*="waiting"]') &&
+            document.querySelector('.heat-run'),
+    );
     await page.screenshot({ path: resolve(shots, 'heatmap.png') });
     await page.locator('.heat-cell').nth(30).click();
     await page.waitForFunction(() => window.kinloop.experiment.edits.length === 2);

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, download, filled, openPage, seek, serve, shots } from './browser.mjs';
+import { browse, download, drawn, filled, newContext, openPage, seek, serve, shots } from './browser.mjs';
 
 let server;
 let browser;
@@ -52,8 +52,6 @@ test('an own scene opens; a bad one is refused with line and path, and changes n
     await give(page, 'mine.json', JSON.stringify(scene));
     await page.waitForFunction(
         () => window.kinloop.scene === 'mine' && window.kinloop.lanes.some((l) => l.filled > 5),
-        undefined,
-        { timeout: 30_000 },
     );
     assert.deepEqual(errors, []);
     await context.close();
@@ -191,7 +189,7 @@ test('an FCLIB file opens', async () => {
         })(),
     ]);
     await chooser.setFiles(resolve(fclib, file));
-    await page.locator('.message').filter({ hasText: file }).waitFor({ timeout: 30_000 });
+    await page.locator('.message').filter({ hasText: file }).waitFor();
     assert.deepEqual(errors, []);
     await context.close();
 });
@@ -200,7 +198,7 @@ test('a damaged HDF5 file gives a message', async () => {
     const { page, context } = await openPage(browser, server.url + SHORT);
     await filled(page);
     await give(page, 'broken.h5', 'this is no HDF5 file');
-    await page.getByRole('alert').filter({ hasText: 'broken.h5' }).first().waitFor({ timeout: 30_000 });
+    await page.getByRole('alert').filter({ hasText: 'broken.h5' }).first().waitFor();
     await context.close();
 });
 
@@ -241,7 +239,7 @@ for (const width of [390, 1024, 1440]) {
             await check('page');
             for (const tab of ['Scene', 'Problem', 'View', 'Export']) {
                 await page.getByRole('tab', { name: tab }).click();
-                await page.waitForTimeout(200);
+                await page.locator(`kl-${tab.toLowerCase()}-panel > :visible`).first().waitFor();
                 await check(tab);
             }
             if (width !== 1024) {
@@ -253,7 +251,9 @@ for (const width of [390, 1024, 1440]) {
                 await check('help');
                 await page.keyboard.press('Escape');
                 await page.getByRole('button', { name: 'Share' }).click();
-                await page.waitForTimeout(500);
+                await page.waitForFunction(() =>
+                    document.querySelector('textarea[data-share="Link"]')?.value.includes('&h='),
+                );
                 await check('share');
                 await page.keyboard.press('Escape');
                 await page.getByRole('button', { name: 'Benchmark' }).click();
@@ -279,19 +279,14 @@ test('a worker that dies can be started again, the others go on', async () => {
     await filled(page);
     await page.evaluate(() => window.kinloop.crashWorker(0));
     await page.locator('.cell').first().getByRole('button', { name: 'Restart worker' }).click();
-    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.filled === 100), undefined, {
-        timeout: 30_000,
-    });
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.filled === 100));
     await filled(page);
     assert.deepEqual(errors, []);
     await context.close();
 });
 
 test('without WebGL the plots still work', async () => {
-    const context = await browser.newContext({
-        viewport: { width: 1440, height: 900 },
-        serviceWorkers: 'block',
-    });
+    const context = await newContext(browser);
     await context.addInitScript(() => {
         const original = HTMLCanvasElement.prototype.getContext;
         HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
@@ -307,7 +302,7 @@ test('without WebGL the plots still work', async () => {
 });
 
 test('without WebAssembly the page says what is needed', async () => {
-    const context = await browser.newContext();
+    const context = await newContext(browser);
     await context.addInitScript(() => {
         WebAssembly.validate = () => false;
     });
@@ -318,7 +313,7 @@ test('without WebAssembly the page says what is needed', async () => {
 });
 
 test('when the core cannot be fetched, the page says so and offers to try again', async () => {
-    const context = await browser.newContext({ serviceWorkers: 'block' });
+    const context = await newContext(browser);
     const page = await context.newPage();
     await page.route('**/*.wasm', (route) => route.abort());
     await page.goto(server.url);
@@ -330,16 +325,19 @@ test('a lost WebGL context comes back', async () => {
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);
     await page.evaluate(async () => {
-        const gl = document.querySelector('.stage-canvas').getContext('webgl2');
-        const lose = gl.getExtension('WEBGL_lose_context');
+        const canvas = document.querySelector('.stage-canvas');
+        const comes = (event) => new Promise((done) => canvas.addEventListener(event, done, { once: true }));
+        const lose = canvas.getContext('webgl2').getExtension('WEBGL_lose_context');
+        const [lost, restored] = [comes('webglcontextlost'), comes('webglcontextrestored')];
         lose.loseContext();
-        await new Promise((r) => setTimeout(r, 300));
+        await lost;
+        await new Promise((done) => setTimeout(done)); // the event must be over
         lose.restoreContext();
-        await new Promise((r) => setTimeout(r, 600));
+        await restored;
     });
     await page.evaluate(() => window.kinloop.seek(60));
-    await page.waitForTimeout(800);
-    assert.ok(await page.evaluate(() => window.kinloop.arrows(0)?.vectors.length > 0));
+    await drawn(page);
+    await page.waitForFunction(() => window.kinloop.arrows(0)?.vectors.length > 0);
     assert.deepEqual(
         errors.filter((e) => !/CONTEXT_LOST|Context Lost/i.test(e)),
         [],
@@ -348,13 +346,11 @@ test('a lost WebGL context comes back', async () => {
 });
 
 test('after the first visit it works without a network', async () => {
-    const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+    const context = await newContext(browser, { serviceWorkers: 'allow' });
     const page = await context.newPage();
     await page.goto(server.url + SHORT);
     await filled(page);
-    await page.waitForFunction(() => navigator.serviceWorker.controller !== null, undefined, {
-        timeout: 30_000,
-    });
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
     await context.setOffline(true);
     await page.goto('about:blank');
     await page.goto(`${server.url}#v=1&scene=nunchaku&s=admm-ncp-fp&pre=ht&T=0.05&t=0.01`);
@@ -390,7 +386,7 @@ test('the page gives the golden state hashes of the native build', async () => {
             browser,
             `${server.url}#v=1&scene=${g.scene}&run=${g.run}&s=${g.solver}&pre=${codes[g.preset]}&T=${T}&t=${T}`,
         );
-        await filled(page, 120_000);
+        await filled(page);
         await seek(page, g.steps);
         const [lane] = await page.evaluate(() => window.kinloop.lanes);
         assert.equal(lane.hash, g.hash, `${g.scene} ${g.run} ${g.solver}`);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, filled, openPage, seek, serve, shots } from './browser.mjs';
+import { browse, drawn, filled, openPage, seek, serve, shots, until } from './browser.mjs';
 
 let server;
 let browser;
@@ -19,9 +19,7 @@ const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.3&t=0.00
 
 test('the first visit runs by itself', async () => {
     const { page, context, errors } = await openPage(browser, server.url);
-    await page.waitForFunction(() => window.kinloop?.lanes.length > 0 && window.kinloop.step > 0, undefined, {
-        timeout: 30_000,
-    });
+    await page.waitForFunction(() => window.kinloop?.lanes.length > 0 && window.kinloop.step > 0);
     const lanes = await page.evaluate(() => window.kinloop.lanes);
     assert.ok(lanes.length >= 2, 'several solvers');
     assert.equal(await page.evaluate(() => window.kinloop.scene), 'box_on_plane');
@@ -35,7 +33,7 @@ test('a box at rest carries its weight, in the numbers and in the arrows', async
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);
     await seek(page, 250);
-    await page.waitForTimeout(500);
+    await drawn(page);
     for (const lane of [0, 1]) {
         const seen = await page.evaluate(
             (i) => ({ arrows: window.kinloop.arrows(i), force: window.kinloop.field(i, 'contact_force') }),
@@ -51,21 +49,20 @@ test('a box at rest carries its weight, in the numbers and in the arrows', async
 });
 
 test('play, pause, step, scrub and reset move through the buffer', async () => {
-    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    // Slow motion, so that it still plays when it is paused.
+    const { page, context, errors } = await openPage(browser, server.url + SHORT.replace('T=0.3', 'T=3'));
     await filled(page);
+    await page.getByRole('combobox', { name: 'Speed' }).selectOption('0.1');
     await page.getByRole('button', { name: 'Reset' }).first().click();
     assert.equal(await page.evaluate(() => window.kinloop.step), 0);
     await page.getByRole('button', { name: 'Step forward' }).click();
     assert.equal(await page.evaluate(() => window.kinloop.step), 1);
     await page.getByRole('button', { name: 'Run' }).click();
     await page.waitForFunction(() => window.kinloop.step > 20);
-    const pause = page.getByRole('button', { name: 'Pause' });
-    if (await pause.count()) await pause.click();
+    await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('slider', { name: 'Time' }).fill('123');
     assert.equal(await page.evaluate(() => window.kinloop.step), 123);
-    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 123), undefined, {
-        timeout: 20_000,
-    });
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 123));
     assert.match(await page.locator('kl-status-bar').textContent(), /step 123/);
     assert.deepEqual(errors, []);
     await context.close();
@@ -93,9 +90,9 @@ test('plots draw their curves', async () => {
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);
     await seek(page, 200);
-    await page.waitForTimeout(1500);
     for (const id of ['convergence', 'r_nat', 'iterations', 'state']) {
-        const inked = await page.locator(`[data-plot="${id}"] canvas`).evaluate((canvas) => {
+        const canvas = page.locator(`[data-plot="${id}"] canvas`);
+        const ink = (canvas) => {
             const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
             let colourful = 0;
             for (let i = 0; i < data.length; i += 4) {
@@ -108,8 +105,11 @@ test('plots draw their curves', async () => {
                     colourful++;
             }
             return colourful;
-        });
-        assert.ok(inked > 50, `${id} shows ${inked} coloured points`);
+        };
+        await until(
+            async () => (await canvas.evaluate(ink)) > 50,
+            async () => `${id} shows ${await canvas.evaluate(ink)} coloured points`,
+        );
     }
     assert.deepEqual(errors, []);
     await context.close();
@@ -130,13 +130,13 @@ test('a shared link opens the same state, and says so', async () => {
     await first.context.close();
 
     const second = await openPage(browser, link);
-    await second.page.locator('.verdict-same').waitFor({ timeout: 30_000 });
+    await second.page.locator('.verdict-same').waitFor();
     assert.equal(await second.page.evaluate(() => window.kinloop.step), 150);
     assert.deepEqual(await second.page.evaluate(() => window.kinloop.lanes.map((l) => l.hash)), hashes);
     await second.context.close();
 
     const forged = await openPage(browser, link.replace(/h=150:..../, 'h=150:ffff'));
-    await forged.page.locator('.verdict-differs').waitFor({ timeout: 30_000 });
+    await forged.page.locator('.verdict-differs').waitFor();
     await forged.context.close();
     assert.deepEqual([...first.errors, ...second.errors, ...forged.errors], []);
 });
@@ -166,7 +166,7 @@ test('light and dark both show', async () => {
         { colorScheme: 'dark' },
     );
     await filled(page);
-    await page.waitForTimeout(1500);
+    await drawn(page);
     const back = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     assert.equal(back, 'rgb(20, 23, 27)');
     await page.screenshot({ path: resolve(shots, 'fourbar-dark.png') });

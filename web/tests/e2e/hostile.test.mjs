@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, filled, openPage, serve } from './browser.mjs';
+import { browse, filled, openPage, says, serve, until } from './browser.mjs';
 
 const root = resolve(import.meta.dirname, '../../..');
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
@@ -22,15 +22,10 @@ after(async () => {
 
 /** Errors and warnings that are shown, a solver's own over its view; then dismissed. */
 async function told(page, pattern) {
-    const message = page
-        .locator('.message-error, .message-warning, .cell-error')
-        .filter({ hasText: pattern })
-        .first();
-    await message.waitFor({ timeout: 30_000 }).catch(async () => {
-        const all = await page.locator('.messages').textContent();
-        throw new Error(`nothing says ${pattern}; shown: ${all}`);
+    await says(page.locator('.message-error, .message-warning, .cell-error'), pattern);
+    await page.evaluate(() => {
+        for (const close of document.querySelectorAll('.message button')) close.click();
     });
-    for (const close of await page.locator('.message button').all()) await close.click().catch(() => {});
 }
 
 const LINKS = [
@@ -57,9 +52,7 @@ test('malformed links are told apart, as the first visit and later', async () =>
     for (const [link, pattern] of LINKS) {
         const { page, context } = await openPage(browser, server.url + link);
         await told(page, pattern);
-        await page.waitForFunction(() => window.kinloop.lanes.some((l) => l.filled > 3), undefined, {
-            timeout: 30_000,
-        });
+        await page.waitForFunction(() => window.kinloop.lanes.some((l) => l.filled > 3));
         await context.close();
     }
     const { page, context } = await openPage(browser, server.url + SHORT);
@@ -155,8 +148,8 @@ test('malformed scenes, problems and models are refused by name, and change noth
         await give(page, name, data);
         if (where === 'dialog') {
             const dialog = page.getByRole('dialog', { name: 'Imported model' });
-            await dialog.getByRole('alert').first().waitFor({ timeout: 30_000 });
-            assert.match(await dialog.locator('pre').textContent(), pattern);
+            await dialog.getByRole('alert').first().waitFor();
+            await says(dialog.locator('pre'), pattern);
             await page.keyboard.press('Escape');
         } else await told(page, pattern);
         assert.equal(await page.evaluate(() => window.kinloop.scene), 'box_on_plane', name);
@@ -180,18 +173,21 @@ test('rapid switching, resizing, undo and redo leave one consistent state', asyn
         await page.setViewportSize({ width: [360, 1440, 800][i % 3], height: [700, 900, 400][i % 3] });
         await page.waitForTimeout(60);
     }
-    await page.waitForFunction(() => window.kinloop.scene === 'nunchaku', undefined, { timeout: 60_000 });
-    await filled(page, 60_000);
+    await page.waitForFunction(() => window.kinloop.scene === 'nunchaku');
+    await filled(page);
     assert.equal(await page.evaluate(() => window.kinloop.experiment.scene.id), 'nunchaku');
     for (let i = 0; i < 12; i++) await page.keyboard.press(i % 3 === 2 ? 'Control+y' : 'Control+z');
-    await page.waitForTimeout(1500);
-    await filled(page, 60_000);
+    await filled(page);
     const now = await page.evaluate(() => ({
         shown: window.kinloop.scene,
         wanted: window.kinloop.experiment.scene.id,
     }));
     assert.equal(now.shown, now.wanted);
-    assert.equal(page.workers().length, 1 + (await page.evaluate(() => window.kinloop.lanes.length)));
+    const workers = 1 + (await page.evaluate(() => window.kinloop.lanes.length));
+    await until(
+        () => page.workers().length === workers,
+        () => `${page.workers().length} workers instead of ${workers}`,
+    );
     assert.deepEqual(errors, []);
     await context.close();
 });

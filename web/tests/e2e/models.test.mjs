@@ -73,10 +73,8 @@ async function opened(page, id) {
     await page.waitForFunction(
         (scene) => window.kinloop.scene === scene && window.kinloop.lanes.some((l) => l.filled > 60),
         id,
-        { timeout: 60_000 },
     );
     await page.evaluate(() => window.kinloop.pause());
-    page.setDefaultTimeout(60_000);
 }
 
 /** The state of the page at a step, against the command's from the scene that the command wrote. */

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { run } from 'node:test';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 
 const { values: options, positionals } = parseArgs({
     options: { once: { type: 'boolean' }, name: { type: 'string' } },
@@ -33,7 +33,7 @@ const literal = (name) => new RegExp(`^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\
 function reason(error, cries) {
     const cause = error?.cause ?? error;
     const ended = error?.signal ?? error?.exitCode;
-    const text = cries ?? String(cause?.stack ?? cause?.message ?? cause);
+    const text = stripVTControlCharacters(cries ?? String(cause?.stack ?? cause?.message ?? cause));
     const lines = text.split('\n').filter((line) => line.trim() && !/\bnode:/.test(line));
     return (ended === undefined ? lines : [...lines, `(the file ended with ${ended})`]).join('\n');
 }
