@@ -1,18 +1,22 @@
-// The scene files become part of the page: copied below scenes/, with an index made from their texts.
+// The scene files become part of the page: copied below scenes/, with an index made from their texts, and a shorter one
+// that only says where they lie: the first visit reads that.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 
-export interface SceneEntry {
+export interface ScenePlace {
     id: string;
     path: string; // beside index.json
+    files: string[]; // what the scene refers to, beside index.json
+}
+
+export interface SceneEntry extends ScenePlace {
     title: string;
     text: string;
     surrogate: boolean;
     experiment: boolean; // names a scene and brings solvers, runs or settings of its own
     bodies: number;
     joints: number;
-    files: string[]; // what the scene refers to, beside index.json
     runs: { id: string; title: string; text: string }[];
 }
 
@@ -64,6 +68,8 @@ function entry(root: string, file: string): SceneEntry | null {
     };
 }
 
+const places = (list: SceneEntry[]): ScenePlace[] => list.map(({ id, path, files }) => ({ id, path, files }));
+
 export function scenes(root: string): Plugin {
     const list = (): SceneEntry[] =>
         !existsSync(root)
@@ -84,6 +90,7 @@ export function scenes(root: string): Plugin {
                 const match = /\/scenes\/([^?]+)/.exec(request.url ?? '');
                 if (!match) return next();
                 if (match[1] === 'index.json') return void response.end(JSON.stringify(list()));
+                if (match[1] === 'places.json') return void response.end(JSON.stringify(places(list())));
                 if (!files().has(match[1])) return next();
                 response.end(readFileSync(join(root, match[1])));
             });
@@ -91,7 +98,10 @@ export function scenes(root: string): Plugin {
         generateBundle() {
             const index = list();
             if (index.length === 0) this.warn(`no scenes in ${root}`);
-            this.emitFile({ type: 'asset', fileName: 'scenes/index.json', source: JSON.stringify(index) });
+            const emit = (name: string, content: unknown) =>
+                this.emitFile({ type: 'asset', fileName: `scenes/${name}`, source: JSON.stringify(content) });
+            emit('index.json', index);
+            emit('places.json', places(index));
             for (const file of files()) {
                 this.emitFile({
                     type: 'asset',

@@ -1,12 +1,13 @@
 // The scenes that come with the page.
 
-import type { SceneEntry } from '../../tools/scenes';
+import type { SceneEntry, ScenePlace } from '../../tools/scenes';
 import type { SceneFile, SceneSource } from '../core/protocol';
 import { applyEdits, type Edit, type Json, type SceneRef } from './experiment';
 
 export type { SceneEntry };
 
 let index: Promise<SceneEntry[]> | null = null;
+let places: Promise<ScenePlace[]> | null = null;
 
 async function get(path: string): Promise<Response> {
     const response = await fetch(`./scenes/${path}`);
@@ -19,9 +20,14 @@ export function galleryIndex(): Promise<SceneEntry[]> {
     return index;
 }
 
+function scenePlaces(): Promise<ScenePlace[]> {
+    places ??= get('places.json').then((r) => r.json());
+    return places;
+}
+
 const documents = new Map<string, Promise<{ text: string; files: SceneFile[] }>>();
 
-async function fetchScene(entry: SceneEntry): Promise<{ text: string; files: SceneFile[] }> {
+async function fetchScene(entry: ScenePlace): Promise<{ text: string; files: SceneFile[] }> {
     const text = await (await get(entry.path)).text();
     const files = await Promise.all(
         entry.files.map(async (path) => ({
@@ -37,7 +43,7 @@ export async function sceneDocument(
     ref: SceneRef,
 ): Promise<{ name: string; text: string; files: SceneFile[] }> {
     if (ref.kind === 'own') return { name: ref.name, text: ref.text, files: ownFiles.get(ref.name) ?? [] };
-    const entry = (await galleryIndex()).find((e) => e.id === ref.id);
+    const entry = (await scenePlaces()).find((e) => e.id === ref.id);
     if (!entry) throw new Error(`There is no scene "${ref.id}" in the gallery.`);
     let document = documents.get(entry.id);
     if (!document) documents.set(entry.id, (document = fetchScene(entry)));
