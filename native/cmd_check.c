@@ -49,12 +49,11 @@ static KlStatus check_solvers(const char *path, const KlScene *scene) {
         KlStatus status = kl_solver_create(kl_scene_solver(scene, i), &solver);
         kl_solver_destroy(solver);
         if (status == KL_ERR_NOT_FOUND) {
-            char *text = NULL, place[32], what[512];
+            char *text = NULL, place[32];
             size_t size = 0;
             snprintf(place, sizeof place, "solvers[%d]", (int)i);
-            snprintf(what, sizeof what, "%s", kl_last_error()->message);
             KL_TRY(cli_read_file(path, &text, &size));
-            status = kl_json_fail(KL_ERR_SCENE, path, text, size, place, "%s", what);
+            status = kl_json_fail(KL_ERR_SCENE, path, text, size, place, "%s", kl_last_error()->message);
             kl_free(text);
         }
         KL_TRY(status);
