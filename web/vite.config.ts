@@ -43,5 +43,5 @@ export default defineConfig({
         },
     },
     plugins: [unindented(), scenes(resolve(root, '../scenes')), contentSecurityPolicy(), offline()],
-    test: { include: ['tests/unit/**/*.test.ts'] },
+    test: { include: ['tests/unit/**/*.test.ts'], testTimeout: 300_000 }, // only ends what hangs
 } as Parameters<typeof defineConfig>[0]);

@@ -86,7 +86,7 @@ class Models(unittest.TestCase):
         return str(file)
 
     def command(self, *args):
-        done = subprocess.run([COMMAND, *args], capture_output=True, timeout=120)
+        done = subprocess.run([COMMAND, *args], capture_output=True, timeout=600)
         self.assertGreaterEqual(done.returncode, 0, f"{args} ended by signal {-done.returncode}")
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 

@@ -25,12 +25,12 @@ run_example() {
         *jq*) command -v jq >/dev/null || { echo "skipped, no jq: $2"; return; } ;;
     esac
     if [ "$1" = serve ]; then  # runs until it is told to end
-        timeout -s INT 3 bash -c "exec $2" >out 2>err
+        timeout -s INT 10 bash -c "exec $2" >out 2>err
         status=$?
         grep -q 'page is not built' err && { echo "skipped, no page built: $2"; return; }
         if grep -q 'http://127.0.0.1:' out err && { [ $status -eq 124 ] || [ $status -eq 130 ]; }; then status=0; fi
     else
-        timeout 300 bash -c "set -o pipefail; $2" >out 2>err </dev/null
+        timeout 1800 bash -c "set -o pipefail; $2" >out 2>err </dev/null
         status=$?
         case $2 in *--fail-above*) [ $status -ne 3 ] || status=0 ;; esac
     fi

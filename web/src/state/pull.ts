@@ -77,7 +77,7 @@ async function record(motion: () => Motion | null): Promise<void> {
             const start = Number((cursor.value * dt.value).toPrecision(9));
             const velocity = [0, 1, 2].map((i) => now.twist[6 * body + i]);
             const last = pieces[pieces.length - 1];
-            if (last) last.end = start;
+            if (last) endAt(last, start);
             pieces.push({
                 body: scene.value!.bodies[body].name,
                 start,
@@ -96,9 +96,14 @@ async function record(motion: () => Motion | null): Promise<void> {
     }
     const last = pieces[pieces.length - 1];
     if (!last) return;
-    last.end = Number((cursor.value * dt.value).toPrecision(9));
+    endAt(last, Number((cursor.value * dt.value).toPrecision(9)));
     if ((last.end as number) <= (last.start as number)) pieces.pop();
     await apply(before, path, [...events, ...pieces], true);
+}
+
+/** Ends a piece, unless it has already: what the past has been computed with stays. */
+function endAt(piece: { [key: string]: Json }, time: number): void {
+    piece.end = Math.min(piece.end as number, time);
 }
 
 function apply(before: typeof experiment.value, path: string, events: Json[], final: boolean): Promise<void> {

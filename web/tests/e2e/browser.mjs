@@ -133,6 +133,15 @@ export async function seek(page, step) {
     await page.waitForFunction((s) => window.kinloop.lanes.every((l) => l.shown === s), step);
 }
 
+/** The link that Share makes, with the hashes of the state shown. */
+export async function sharedLink(page) {
+    await page.locator('body').press('s');
+    await page.waitForFunction(() =>
+        document.querySelector('textarea[data-share="Link"]')?.value.includes('&h='),
+    );
+    return page.locator('textarea[data-share="Link"]').inputValue();
+}
+
 export async function download(page, act) {
     const [file] = await Promise.all([page.waitForEvent('download'), act()]);
     const stream = await file.createReadStream();

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, download, drawn, filled, openPage, says, seek, serve, shots } from './browser.mjs';
+import { browse, download, drawn, filled, openPage, says, seek, serve, shots, until } from './browser.mjs';
 
 const root = resolve(import.meta.dirname, '../../..');
 const command = resolve(root, 'build/native/kinloop');
@@ -321,8 +321,10 @@ test('a softened run shows its impedance curve and where its contacts lie on it'
     await seek(page, 100);
     await page.getByRole('tab', { name: 'Problem' }).click();
     const figure = page.locator('kl-impedance figure');
-    await figure.waitFor();
-    assert.equal(await figure.locator('circle').count(), 4, 'four contacts');
+    await until(
+        async () => (await figure.locator('circle').count()) === 4,
+        async () => `${await figure.locator('circle').count()} circles for four contacts`,
+    );
     const d = await figure.locator('circle title').first().textContent();
     const [, r, value] = /^([\d.e−-]+) m: d ([\d.]+)$/.exec(d.replaceAll('−', '-'));
     // The paper's sigmoid with its defaults: d0 0.9, dw 0.95, width 1 mm, midpoint 0.5, power 2.

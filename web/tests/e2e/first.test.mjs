@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, drawn, filled, openPage, seek, serve, shots, until } from './browser.mjs';
+import { browse, drawn, filled, openPage, says, seek, serve, sharedLink, shots, until } from './browser.mjs';
 
 let server;
 let browser;
@@ -63,7 +63,7 @@ test('play, pause, step, scrub and reset move through the buffer', async () => {
     await page.getByRole('slider', { name: 'Time' }).fill('123');
     assert.equal(await page.evaluate(() => window.kinloop.step), 123);
     await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.shown === 123));
-    assert.match(await page.locator('kl-status-bar').textContent(), /step 123/);
+    await says(page.locator('kl-status-bar'), 'step 123');
     assert.deepEqual(errors, []);
     await context.close();
 });
@@ -119,12 +119,7 @@ test('a shared link opens the same state, and says so', async () => {
     const first = await openPage(browser, server.url + SHORT);
     await filled(first.page);
     await seek(first.page, 150);
-    await first.page.locator('body').press('s');
-    const box = first.page.locator('textarea[data-share="Link"]');
-    await first.page.waitForFunction(() =>
-        document.querySelector('textarea[data-share="Link"]')?.value.includes('&h='),
-    );
-    const link = await box.inputValue();
+    const link = await sharedLink(first.page);
     const hashes = await first.page.evaluate(() => window.kinloop.lanes.map((l) => l.hash));
     assert.ok(link.includes(`h=150:${hashes.join(',')}`), link);
     await first.context.close();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { zipSync } from 'fflate';
-import { browse, download, filled, openPage, seek, serve, shots } from './browser.mjs';
+import { browse, download, filled, openPage, says, seek, serve, shots } from './browser.mjs';
 
 let server;
 let browser;
@@ -179,7 +179,7 @@ test('a broken model is refused with file and line; the page keeps what it had',
         choose(page, 'Open files', { name, mimeType: 'text/xml', buffer: Buffer.from(text) });
     await give('bad.urdf', "<robot name='a'>\n<link name='l'/>\n<link name='l'/></robot>");
     await dialog(page).getByRole('alert').waitFor();
-    assert.match(await dialog(page).textContent(), /bad\.urdf:3/);
+    await says(dialog(page), 'bad.urdf:3');
     assert.equal(await page.evaluate(() => window.kinloop.scene), 'box_on_plane');
     await page.keyboard.press('Escape');
     await give('package.xml', '<package><name>x</name></package>');

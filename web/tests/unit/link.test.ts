@@ -42,7 +42,7 @@ const experiments: fc.Arbitrary<Experiment> = fc.record({
 });
 
 describe('links', () => {
-    it('give back the experiment that went in', { timeout: 30_000 }, async () => {
+    it('give back the experiment that went in', async () => {
         await fc.assert(
             fc.asyncProperty(experiments, async (experiment) => {
                 const linked = await decodeLink(await encodeLink(experiment, VIEW, null));
