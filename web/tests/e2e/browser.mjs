@@ -59,7 +59,10 @@ export async function newContext(browser, options = {}) {
 
 /** A page that collects errors; `errors` must be empty at the end. */
 export async function openPage(browser, url, options = {}) {
-    const context = await newContext(browser, options);
+    return openIn(await newContext(browser, options), url);
+}
+
+export async function openIn(context, url) {
     const page = await context.newPage();
     const errors = [];
     page.on('console', (message) => {

@@ -2,7 +2,19 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, drawn, filled, openPage, says, seek, serve, sharedLink, shots } from './browser.mjs';
+import {
+    browse,
+    drawn,
+    filled,
+    newContext,
+    openIn,
+    openPage,
+    says,
+    seek,
+    serve,
+    sharedLink,
+    shots,
+} from './browser.mjs';
 
 let server;
 let browser;
@@ -174,9 +186,22 @@ test('a solver parameter can be set and reset', async () => {
     await context.close();
 });
 
-test('a body follows the pointer, and the pull is part of the run', async () => {
-    const { page, context, errors } = await openPage(
-        browser,
+/** Changes of the run reach the workers late, as on a machine that has other things to do. */
+function late() {
+    const send = Worker.prototype.postMessage;
+    let queue = Promise.resolve();
+    Worker.prototype.postMessage = function (message, transfer) {
+        queue = queue
+            .then(() => message.type === 'amend' && new Promise((done) => setTimeout(done, 600)))
+            .then(() => send.call(this, message, transfer));
+    };
+}
+
+async function pullIsPartOfTheRun(slowly) {
+    const context = await newContext(browser);
+    if (slowly) await context.addInitScript(late);
+    const { page, errors } = await openIn(
+        context,
         `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-fp&pre=ht&T=10&t=0.1`,
     );
     await filled(page);
@@ -215,7 +240,10 @@ test('a body follows the pointer, and the pull is part of the run', async () => 
     assert.deepEqual([...errors, ...again.errors], []);
     await context.close();
     await again.context.close();
-});
+}
+
+test('a body follows the pointer, and the pull is part of the run', () => pullIsPartOfTheRun(false));
+test('so it is when workers hear of it late', () => pullIsPartOfTheRun(true));
 
 test('the benchmark fills table and profile, and can be cancelled', async () => {
     const { page, context, errors } = await openPage(
