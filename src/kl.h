@@ -713,8 +713,8 @@ KlStatus kl_sim_create(const KlModel *model, KlSim **sim);
 void kl_sim_destroy(KlSim *sim);
 // Back to step 0, bit for bit: start state, no input, no warm start. The solver and its parameters stay.
 void kl_sim_reset(KlSim *sim);
-// The solver that drives: "admm-ncp-fp" unless set ("newton-ncp" where max_contacts asks for more rows than a dense
-// matrix may have); a new one has its default parameters. On KL_ERR_NOT_FOUND or KL_ERR_MEMORY the old one stays.
+// The solver that drives: "admm-ncp-fp" unless set ("newton-ncp" where joints and max_contacts ask for more than 8192
+// rows); a new one has its default parameters. On KL_ERR_NOT_FOUND or KL_ERR_MEMORY the old one stays.
 KlStatus kl_sim_set_solver(KlSim *sim, const char *id);
 // That solver, to set its parameters; owned by the simulation, a loan until the next kl_sim_set_solver.
 KlSolver *kl_sim_solver(KlSim *sim);

@@ -138,7 +138,7 @@ KlStatus kl_page_load(KlPage *page, const char *text, size_t size, const char *n
     return KL_OK;
 }
 
-// A simulation of run `run`, driven by `driver`, at step 0.
+// A simulation of run `run`, driven by `driver`, at step 0; none on failure.
 KlStatus kl_page_start(KlPage *page, int32_t run, const char *driver) {
     if (page->scene == NULL) {
         return kl_fail(KL_ERR_ARGUMENT, "no scene is loaded");
@@ -147,7 +147,11 @@ KlStatus kl_page_start(KlPage *page, int32_t run, const char *driver) {
     KL_TRY(kl_scene_model_for_run(page->scene, run, &page->model));
     KL_TRY(kl_sim_create(page->model, &page->sim));
     page->joint_category = -1;
-    return kl_sim_set_solver(page->sim, driver);
+    KlStatus status = kl_sim_set_solver(page->sim, driver);
+    if (status != KL_OK) {
+        stop(page);
+    }
+    return status;
 }
 
 // The dual problem `index` of a JSON document instead of a simulation; *count tells how many there are.

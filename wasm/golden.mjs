@@ -1,9 +1,10 @@
 // The wasm build against the state hashes of the native one, under Node: the same bits, or a failure.
 // usage: node wasm/golden.mjs [FILTER]   FILTER: part of "scene run solver"
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Page, startCore } from './loader/page.mjs';
+import { sceneFiles } from './scene_files.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const build = process.env.KINLOOP_WASM_DIR ?? join(root, 'build/wasm');
@@ -14,18 +15,7 @@ const core = await startCore(createModule, readFileSync(join(build, 'kinloop.was
 const golden = ['hashes.json', 'matrix.json'].flatMap((name) =>
     JSON.parse(readFileSync(join(root, 'tests/golden', name), 'utf8')));
 
-/** Every file below scenes/, for scenes that refer to meshes. */
-function* sceneFiles(folder = join(root, 'scenes')) {
-    for (const name of readdirSync(folder)) {
-        const path = join(folder, name);
-        if (statSync(path).isDirectory()) yield* sceneFiles(path);
-        else yield path;
-    }
-}
-
-const files = [...sceneFiles()]
-    .filter((path) => !path.endsWith('.json') && !path.endsWith('.py'))
-    .map((path) => ({ name: relative(join(root, 'scenes'), path), data: readFileSync(path) }));
+const files = sceneFiles();
 
 /** The state hash of one line of the golden file, and the time it took. */
 function run(entry) {

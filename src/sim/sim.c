@@ -8,6 +8,7 @@
 
 static const char default_solver[] = "admm-ncp-fp";
 static const char sparse_solver[] = "newton-ncp";
+enum { FIRST_DENSE_ROWS = 8192 };
 
 // ---- sizes -------------------------------------------------------------------------------------
 
@@ -135,9 +136,9 @@ static void fill_joints(KlSim *sim) {
     }
 }
 
-// A scene that may need more rows than a dense matrix can have starts with the solver that has none.
+// A scene that may need so many rows that dense matrices take more than a gigabyte starts with the solver that has none.
 static const char *first_solver(const KlSim *sim) {
-    return kl_size_rows(&sim->capacity) > KL_DENSE_DIM_MAX ? sparse_solver : default_solver;
+    return kl_size_rows(&sim->capacity) > FIRST_DENSE_ROWS ? sparse_solver : default_solver;
 }
 
 static KlStatus set_up(KlSim *sim) {

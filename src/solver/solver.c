@@ -304,6 +304,14 @@ static void lay_out(KlSolver *s, KlArena *arena) {
     }
 }
 
+static KlStatus no_room(const KlSolver *s) {
+    double rows = s->capacity.dim;
+    return kl_fail(KL_ERR_MEMORY,
+                   "%s: no room for %.0f rows; a solver with dense matrices takes %.3g MB for each, up to %d rows; "
+                   "newton-ncp and admm-ncp-plus have none",
+                   s->method->info.id, rows, 8e-6 * rows * rows, (int)KL_DENSE_DIM_MAX);
+}
+
 // Moves to a new arena that fits `wanted` beside what fitted before; the warm start moves along.
 static KlStatus reserve(KlSolver *s, const KlCapacity *wanted) {
     if (s->laid_out && covers(&s->capacity, wanted)) {
@@ -315,11 +323,8 @@ static KlStatus reserve(KlSolver *s, const KlCapacity *wanted) {
     kl_warm_reserve(&memory, s->capacity.block_count, s->capacity.dim, &arena);
     lay_out(s, &arena);
     KlStatus status = kl_arena_check(&arena);
-    if (status != KL_OK && s->capacity.dim > KL_DENSE_DIM_MAX) {
-        status = kl_fail(KL_ERR_MEMORY,
-                         "%s: no room for %d rows; solvers with dense matrices take up to %d, newton-ncp and "
-                         "admm-ncp-plus more",
-                         s->method->info.id, (int)s->capacity.dim, (int)KL_DENSE_DIM_MAX);
+    if (status != KL_OK) {
+        status = no_room(s);
     }
     if (status == KL_OK) {
         kl_warm_copy(&s->memory, &memory);
