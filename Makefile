@@ -17,7 +17,7 @@ export NODE_PATH ?= /usr/share/nodejs
 WEB_SOURCES := $(shell find web wasm/loader scenes -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' \
                  -not -path 'web/src/generated/*' 2>/dev/null)
 
-.PHONY: help setup native native-tests fast wasm web npm docs run compare serve test test-all bench reproduce clean
+.PHONY: help setup native native-tests fast wasm web npm docs run compare serve test test-all sanitize-memory sanitize-thread bench reproduce clean
 
 help:
 	@sed -n 's/^# //p' $(firstword $(MAKEFILE_LIST)) | head -5
@@ -88,6 +88,13 @@ build/.setup-test: scripts/setup.sh scripts/deps.sh
 	@scripts/setup.sh run test
 	@scripts/deps.sh >/dev/null
 	@mkdir -p build && touch build/.setup $@
+
+# The quick tests under MemorySanitizer (the core, with what it stands on) and under ThreadSanitizer.
+sanitize-memory sanitize-thread: sanitize-%: | build/.setup-test
+	@cmake -S . -B build/sanitize-$* -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKL_SANITIZE=$* \
+	    -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >build/sanitize-$*.log
+	@cmake --build build/sanitize-$* -j$(JOBS) >>build/sanitize-$*.log || { tail -30 build/sanitize-$*.log; exit 1; }
+	@cd build/sanitize-$* && ctest -L quick -j$(JOBS) --output-on-failure
 
 bench: native fast
 	@build/native/kinloop bench

@@ -1,12 +1,12 @@
-# Third-party libraries: Debian's jansson, expat and libyaml natively; ODE and meshoptimizer always, and for WebAssembly
-# the other three too, built from pinned sources (scripts/deps.sh). What is built stays in a cache that
-# worktrees and clean clones share: $KL_DEPS_CACHE, or kinloop/ in the user's cache folder.
+# Third-party libraries: Debian's jansson, expat and libyaml natively; ODE and meshoptimizer always, and for
+# WebAssembly and MemorySanitizer the other three too, built from pinned sources (scripts/deps.sh). What is built
+# stays in a cache that worktrees and clean clones share: $KL_DEPS_CACHE, or kinloop/ in the user's cache folder.
 
 # Builds and installs the CMake project in `source` once per compiler and set of `inputs` (files);
 # `prefix` becomes the folder with include/ and lib/. Further arguments go to its configure step.
 function(kl_build_dependency name source inputs prefix)
     set(text "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_SYSTEM_NAME}")
-    string(APPEND text " ${CMAKE_SYSTEM_PROCESSOR} ${CMAKE_TOOLCHAIN_FILE} ${name} ${ARGN}")
+    string(APPEND text " ${CMAKE_SYSTEM_PROCESSOR} ${CMAKE_TOOLCHAIN_FILE} ${name} ${KL_INSTRUMENT} ${ARGN}")
     foreach(input ${inputs})
         file(SHA256 ${input} sum)
         string(APPEND text " ${sum}")
@@ -28,6 +28,8 @@ function(kl_build_dependency name source inputs prefix)
             -DCMAKE_C_FLAGS_RELEASE=-Os -DCMAKE_CXX_FLAGS_RELEASE=-Os)
     else()
         set(toolchain -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+        list(JOIN KL_INSTRUMENT " " flags)
+        list(APPEND toolchain "-DCMAKE_C_FLAGS=${flags}" "-DCMAKE_CXX_FLAGS=${flags}")
     endif()
     foreach(command
             "-S;${source};-B;${work};-G;${CMAKE_GENERATOR};${toolchain};-DCMAKE_BUILD_TYPE=Release;-DCMAKE_INSTALL_PREFIX=${install};-DCMAKE_INSTALL_LIBDIR=lib;-DBUILD_SHARED_LIBS=OFF;${ARGN}"
@@ -49,6 +51,9 @@ function(kl_import target prefix file)
         INTERFACE_INCLUDE_DIRECTORIES ${prefix}/include)
 endfunction()
 
+if(NOT EMSCRIPTEN)
+    find_package(PkgConfig REQUIRED)
+endif()
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/deps.sh RESULT_VARIABLE failed
                 OUTPUT_VARIABLE sources OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(failed)
@@ -70,22 +75,26 @@ kl_build_dependency(meshoptimizer ${PROJECT_SOURCE_DIR}/cmake/meshoptimizer
 kl_import(kl_meshoptimizer ${prefix} meshoptimizer)
 set_target_properties(kl_meshoptimizer PROPERTIES IMPORTED_LINK_INTERFACE_LANGUAGES CXX)
 
-if(EMSCRIPTEN)
+if(EMSCRIPTEN OR KL_SANITIZE STREQUAL "memory")  # all that the core touches is instrumented
+    if(EMSCRIPTEN)  # there is no file system
+        set(no_urandom -DUSE_URANDOM=OFF)
+        set(entropy -DEXPAT_DEV_URANDOM=OFF -DCMAKE_C_FLAGS=-DXML_POOR_ENTROPY)
+    else()  # by read(), which MemorySanitizer knows
+        set(entropy -DHAVE_ARC4RANDOM_BUF=OFF -DHAVE_ARC4RANDOM=OFF -DHAVE_GETRANDOM=OFF
+            -DHAVE_SYSCALL_GETRANDOM=OFF)
+    endif()
     kl_build_dependency(jansson ${sources}/jansson-2.14 "" prefix
-        -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
-        -DUSE_URANDOM=OFF)  # there is no file system
+        -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF ${no_urandom})
     kl_import(kl_jansson ${prefix} jansson)
     kl_build_dependency(expat ${sources}/libexpat-R_2_5_0/expat "" prefix
         -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_TESTS=OFF
-        -DEXPAT_BUILD_DOCS=OFF -DEXPAT_SHARED_LIBS=OFF
-        -DEXPAT_DEV_URANDOM=OFF -DCMAKE_C_FLAGS=-DXML_POOR_ENTROPY)  # there is no file system
+        -DEXPAT_BUILD_DOCS=OFF -DEXPAT_SHARED_LIBS=OFF ${entropy})
     kl_import(kl_expat ${prefix} expat)
     kl_build_dependency(yaml ${sources}/libyaml-0.2.5 "" prefix
         -DBUILD_TESTING=OFF -DYAML_STATIC_LIB_NAME=yaml)
     kl_import(kl_yaml ${prefix} yaml)
     set_property(TARGET kl_yaml APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS YAML_DECLARE_STATIC)
 else()
-    find_package(PkgConfig REQUIRED)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET GLOBAL jansson)
     pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET GLOBAL expat)
     add_library(kl_jansson ALIAS PkgConfig::JANSSON)

@@ -1,5 +1,6 @@
 // Products with D = J M^-1 J^T + diag(R), whole or by constraint blocks. The body form never builds
 // D: a block pushes its impulse into body space (M^-1 J^T) and pulls velocities out of it (J).
+#include <float.h>
 #include <string.h>
 
 #include "cone/cone_list.h"
@@ -232,7 +233,7 @@ void kl_problem_scale_from_diagonal(const KlProblem *p, double *scale) {
             most = scale[row] > most ? scale[row] : most;
         }
         for (int32_t row = first; row < end; row++) {
-            scale[row] = most > 0.0 ? 1.0 / most : 1.0;
+            scale[row] = most <= 0.0 ? 1.0 : 1.0 / (most > DBL_MIN ? most : DBL_MIN);  // finite
         }
     }
 }

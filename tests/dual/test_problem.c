@@ -254,6 +254,23 @@ static void the_scale_is_the_inverse_of_the_largest_diagonal_of_a_block(void **s
     kl_problem_destroy(p);
 }
 
+// 1 / 5e-324 would be infinite, and the natural map of a problem at rest NaN.
+static void the_scale_of_a_tiny_diagonal_is_finite(void **state) {
+    (void)state;
+    const double tiny[9] = {5e-324, 0, 0, 0, 5e-324, 0, 0, 0, 5e-324}, at_rest[3] = {0}, friction = 0.5;
+    KlProblem *p;
+    assert_int_equal(kl_problem_from_dense(0, 0, 1, tiny, at_rest, &friction, 1e-3, &p), KL_OK);
+    double scale[3];
+    kl_problem_scale(p, scale);
+    KlResiduals residuals;
+    kl_problem_residuals(p, at_rest, &residuals);
+    for (int i = 0; i < 3; i++) {
+        assert_true(isfinite(scale[i]));
+    }
+    assert_near(residuals.natural_relative, 0.0, 0.0);
+    kl_problem_destroy(p);
+}
+
 // Mass in grams and lengths in millimetres: D, v_f and lambda change by powers, r_nat_rel does not.
 static void the_relative_natural_map_ignores_units(void **state) {
     (void)state;
@@ -488,6 +505,7 @@ int main(void) {
         cmocka_unit_test(sweeps_follow_the_changes),
         cmocka_unit_test(the_block_matrix_equals_the_dense_one),
         cmocka_unit_test(the_scale_is_the_inverse_of_the_largest_diagonal_of_a_block),
+        cmocka_unit_test(the_scale_of_a_tiny_diagonal_is_finite),
         cmocka_unit_test(the_relative_natural_map_ignores_units),
         cmocka_unit_test(projection_follows_the_kinds_of_blocks),
         cmocka_unit_test(reshaping_and_products_allocate_nothing),
