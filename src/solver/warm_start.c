@@ -84,6 +84,14 @@ static void rescale(const KlProblem *problem, double *product, double *lambda) {
     }
 }
 
+static bool all_finite(const double *x, int32_t count) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        sum += 0.0 * x[i];  // NaN as soon as one entry is not finite
+    }
+    return sum == 0.0;
+}
+
 void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem *problem, double *scratch,
                    double *lambda) {
     memset(lambda, 0, (size_t)problem->dim * sizeof *lambda);
@@ -96,6 +104,9 @@ void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem
     kl_problem_project(problem, lambda);
     if (mode == KL_WARM_RESCALED) {
         rescale(problem, scratch, lambda);
+    }
+    if (!all_finite(lambda, problem->dim)) {  // squares of reactions beyond 1e154 overflow
+        memset(lambda, 0, (size_t)problem->dim * sizeof *lambda);
     }
 }
 

@@ -1,6 +1,7 @@
 // A registered solver on arbitrary problems that pass kl_problem_check: an outcome of the list and a finite
 // reaction, whatever the numbers are. Solvers live on from input to input, so their memory has held problems of
 // other sizes; a solver that forgets, and now and then a new one, gives the same bits.
+#include "dual/problem.h"
 #include "input.h"
 
 enum { MOST_ROWS = 24, MOST_ITERATIONS = 40 };
@@ -56,6 +57,20 @@ static KlSolver *new_solver(int32_t kind) {
     return solver;
 }
 
+// No square of a scaled velocity overflows in the judge of residuals.
+static bool judgeable(const KlProblem *problem, const double *lambda) {
+    double scale[MOST_ROWS], velocity[MOST_ROWS];
+    kl_problem_scale(problem, scale);
+    kl_problem_velocity(problem, lambda, velocity);
+    for (int32_t i = 0; i < problem->dim; i++) {
+        double size = fabs(velocity[i]) + fabs(problem->free_velocity[i]) + fabs(lambda[i] / scale[i]);
+        if (!(size < 1e140 && size * scale[i] < 1e140)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void claim_solved(KlSolver *solver, const KlProblem *problem, double *lambda) {
     KlSolution solution;
     CLAIM(kl_solver_solve(solver, problem, NULL, &solution) == KL_OK);
@@ -65,7 +80,7 @@ static void claim_solved(KlSolver *solver, const KlProblem *problem, double *lam
         CLAIM(isfinite(solution.lambda[i]));
     }
     memcpy(lambda, solution.lambda, (size_t)problem->dim * sizeof *lambda);
-    if (solution.outcome == KL_OUTCOME_CONVERGED) {
+    if (solution.outcome == KL_OUTCOME_CONVERGED && judgeable(problem, lambda)) {
         KlResiduals residuals;
         kl_problem_residuals(problem, lambda, &residuals);
         CLAIM(!isnan(residuals.natural_relative));

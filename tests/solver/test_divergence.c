@@ -80,6 +80,25 @@ static void no_magnitude_makes_a_reaction_that_is_not_finite(void **state) {
     cases_free(cases);
 }
 
+// l.D l and l.v_f of the last reaction, 1e300, are infinite; so would be the multiple of it to begin with.
+static void a_warm_start_that_overflows_is_none(void **state) {
+    (void)state;
+    const double delassus = 1.0, v_f = -1e300;
+    KlProblem *problem;
+    assert_ok(kl_problem_from_dense(1, 0, 0, &delassus, &v_f, NULL, 1e-3, &problem));
+    for (int32_t k = 0; k < kl_solver_kind_count(); k++) {
+        KlSolver *solver = create(kl_solver_kind(k)->id);
+        assert_ok(kl_solver_set(solver, "warm_start", KL_WARM_RESCALED));
+        for (int i = 0; i < 3; i++) {
+            KlSolution solution;
+            assert_ok(kl_solver_solve(solver, problem, NULL, &solution));
+            assert_true(isfinite(solution.lambda[0]));
+        }
+        kl_solver_destroy(solver);
+    }
+    kl_problem_destroy(problem);
+}
+
 // ---- adaptive penalties ------------------------------------------------------------------------
 
 enum { ROWS = 2000 };
@@ -142,6 +161,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_diverging_sweep_gives_its_best_iterate),
         cmocka_unit_test(no_magnitude_makes_a_reaction_that_is_not_finite),
+        cmocka_unit_test(a_warm_start_that_overflows_is_none),
         cmocka_unit_test(the_spectral_penalty_stays_within_the_spectrum),
         cmocka_unit_test(a_penalty_that_turns_round_settles),
     };
