@@ -250,6 +250,14 @@ static void toggle_compliance(Newton *n) {
     start_newton(n, n->best, 1e-8, false);
 }
 
+// Numbers at the ends of the doubles have no r_nat_rel: then no point is the best, and 0 stands for it.
+static void ensure_best(Newton *n) {
+    if (!(n->best_relative < INFINITY)) {
+        memset(n->best, 0, (size_t)n->scaled.dim * sizeof *n->best);
+        kl_scaled_velocity(&n->scaled, n->best, n->best_velocity);
+    }
+}
+
 // The state of ADMM lives on between its rounds.
 static void start_admm(Newton *n) {
     bool spent = rounds_are_spent(n);
@@ -569,6 +577,7 @@ static KlStatus begin(KlRun *run) {
     n->compliance = run->param[PARAM_COMPLIANCE] * run->param[KL_PARAM_TOLERANCE];
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
     start_newton(n, n->trial, kl_param(run, PARAM_ETA), false);
+    ensure_best(n);
     if (run->param[PARAM_INTERIOR] != 0.0) {
         soften_joints(n);
         start_interior(n);
