@@ -57,7 +57,7 @@ static KlSolver *new_solver(int32_t kind) {
     return solver;
 }
 
-// No square of a scaled velocity overflows in the judge of residuals.
+// No square of a scaled velocity or of a coefficient of friction overflows in the judge of residuals.
 static bool judgeable(const KlProblem *problem, const double *lambda) {
     double scale[MOST_ROWS], velocity[MOST_ROWS];
     kl_problem_scale(problem, scale);
@@ -65,6 +65,11 @@ static bool judgeable(const KlProblem *problem, const double *lambda) {
     for (int32_t i = 0; i < problem->dim; i++) {
         double size = fabs(velocity[i]) + fabs(problem->free_velocity[i]) + fabs(lambda[i] / scale[i]);
         if (!(size < 1e140 && size * scale[i] < 1e140)) {
+            return false;
+        }
+    }
+    for (int32_t k = 0; k < problem->contact_count; k++) {
+        if (problem->friction[k] > 1e140) {
             return false;
         }
     }

@@ -80,6 +80,37 @@ static void no_magnitude_makes_a_reaction_that_is_not_finite(void **state) {
     cases_free(cases);
 }
 
+// Nothing of the problem before shines through, even where no residual is a number.
+static void the_problem_before_leaves_no_trace(void **state) {
+    (void)state;
+    static const double scales[] = {5e-324, 1e-300, 1.0, 1e300};
+    static Case cases[CASE_COUNT];
+    cases_load(cases);
+    for (int32_t k = 0; k < kl_solver_kind_count(); k++) {
+        KlSolver *used = create(kl_solver_kind(k)->id);
+        for (int i = 0; i < 4 * CASE_COUNT; i += 3) {
+            KlSolver *fresh = create(kl_solver_kind(k)->id);
+            assert_ok(kl_solver_set(used, "max_iterations", 20.0));
+            assert_ok(kl_solver_set(fresh, "max_iterations", 20.0));
+            KlProblem *p;
+            assert_ok(kl_problem_clone(cases[i / 4].problem, &p));
+            for (int32_t row = 0; row < p->dim; row++) {
+                p->free_velocity[row] *= scales[i % 4];
+            }
+            KlSolution after, alone;
+            kl_solver_forget(used);
+            assert_ok(kl_solver_solve(used, p, NULL, &after));
+            assert_ok(kl_solver_solve(fresh, p, NULL, &alone));
+            assert_int_equal(after.outcome, alone.outcome);
+            assert_memory_equal(after.lambda, alone.lambda, (size_t)p->dim * sizeof *alone.lambda);
+            kl_problem_destroy(p);
+            kl_solver_destroy(fresh);
+        }
+        kl_solver_destroy(used);
+    }
+    cases_free(cases);
+}
+
 // l.D l and l.v_f of the last reaction, 1e300, are infinite; so would be the multiple of it to begin with.
 static void a_warm_start_that_overflows_is_none(void **state) {
     (void)state;
@@ -161,6 +192,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_diverging_sweep_gives_its_best_iterate),
         cmocka_unit_test(no_magnitude_makes_a_reaction_that_is_not_finite),
+        cmocka_unit_test(the_problem_before_leaves_no_trace),
         cmocka_unit_test(a_warm_start_that_overflows_is_none),
         cmocka_unit_test(the_spectral_penalty_stays_within_the_spectrum),
         cmocka_unit_test(a_penalty_that_turns_round_settles),
