@@ -9,10 +9,12 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/lanes.h"
 #include "math/ordering.h"
 
 enum { TREE_ARRAYS = 9, WORK_ARRAYS = TREE_ARRAYS + 3 };  // ints per block during analysis
-enum { PANEL = 8 };  // pivots eliminated together: their rows stay in cache while the rest is updated
+// Pivots eliminated together: their rows stay in cache while the rest is updated.
+enum { PANEL = 8, SMALL_PANEL = 4, SMALL_FRONT = 48 };
 
 typedef struct Front {
     int32_t first,
@@ -54,6 +56,7 @@ struct KlBlockLu {
     KL_BUFFER(double) stack;                      // update matrices waiting for their parents
     KL_BUFFER(double) vector;                     // right-hand side in elimination order, then a front's rows
     KL_BUFFER(int32_t) exchange;                  // (rows) row taken as pivot, inside its front
+    KL_BUFFER(int32_t) scalar_order;              // (rows) row of A at each elimination position
     int32_t *position, *order, *scalar_position;  // in ints
     KlOrderingWork ordering;
     double flops, least_pivot;
@@ -70,9 +73,9 @@ void kl_block_lu_destroy(KlBlockLu *lu) {
     if (lu == NULL) {
         return;
     }
-    void *buffers[] = {lu->pattern.at, lu->ints.at,   lu->structure.at, lu->block_rows.at, lu->scalar_rows.at,
-                       lu->front.at,   lu->plan.at,   lu->run.at,       lu->factor.at,     lu->dense.at,
-                       lu->stack.at,   lu->vector.at, lu->exchange.at};
+    void *buffers[] = {lu->pattern.at, lu->ints.at,   lu->structure.at, lu->block_rows.at,  lu->scalar_rows.at,
+                       lu->front.at,   lu->plan.at,   lu->run.at,       lu->factor.at,      lu->dense.at,
+                       lu->stack.at,   lu->vector.at, lu->exchange.at,  lu->scalar_order.at};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         kl_free(buffers[i]);
     }
@@ -86,7 +89,8 @@ KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t
               KL_ROOM(lu->structure, squares + b) && KL_ROOM(lu->block_rows, squares) &&
               KL_ROOM(lu->scalar_rows, b * n) && KL_ROOM(lu->front, b) && KL_ROOM(lu->plan, entries + 2) &&
               KL_ROOM(lu->run, squares) && KL_ROOM(lu->factor, n * n) && KL_ROOM(lu->dense, n * n) &&
-              KL_ROOM(lu->stack, 2 * n * n) && KL_ROOM(lu->vector, 2 * n) && KL_ROOM(lu->exchange, n);
+              KL_ROOM(lu->stack, 2 * n * n) && KL_ROOM(lu->vector, 2 * n + 1) && KL_ROOM(lu->exchange, n) &&
+              KL_ROOM(lu->scalar_order, n);
     return ok ? kl_ordering_reserve(&lu->ordering, blocks, entries, rows) : KL_ERR_MEMORY;
 }
 
@@ -326,8 +330,11 @@ static bool one_front(KlBlockLu *lu) {
 static void number_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
     int32_t next = 0;
     for (int32_t k = 0; k < lu->blocks; k++) {
+        int32_t b = lu->order[k];
         lu->scalar_position[k] = next;
-        next += block_rows(m, lu->order[k]);
+        for (int32_t row = m->block_start[b]; row < m->block_start[b + 1]; row++) {
+            lu->scalar_order.at[next++] = row;
+        }
     }
 }
 
@@ -444,7 +451,8 @@ static bool lay_out_numbers(KlBlockLu *lu) {
     }
     lu->factor.used = 0;
     if (!KL_ROOM(lu->factor, factor) || !KL_ROOM(lu->scalar_rows, scalars) || !KL_ROOM(lu->dense, largest) ||
-        !KL_ROOM(lu->stack, deepest) || !KL_ROOM(lu->vector, 2 * (size_t)lu->rows)) {
+        !KL_ROOM(lu->stack, deepest) || !KL_ROOM(lu->vector, 2 * (size_t)lu->rows + 1) ||
+        !KL_ROOM(lu->scalar_order, lu->rows)) {
         return false;
     }
     lu->factor.used = factor;
@@ -522,9 +530,7 @@ static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t size, d
     const double *from = m->values + m->offset[plan->entry];
     double *to = dense + (size_t)plan->row * (size_t)size + plan->column;
     for (int32_t r = 0; r < plan->rows; r++, from += plan->columns, to += size) {
-        for (int32_t c = 0; c < plan->columns; c++) {
-            to[c] = from[c];
-        }
+        kl_lanes_copy(from, plan->columns, to);
     }
 }
 
@@ -540,43 +546,90 @@ static void add_child(const KlBlockLu *lu, const Front *c, int32_t size, double 
             double *to = dense + (size_t)(rows->to + r) * (size_t)size;
             for (int32_t j = lu->symmetric ? i : c->run_begin; j < c->run_end; j++) {
                 const Run *columns = &lu->run.at[j];
-                const double *source = from + columns->from;
-                double *target = to + columns->to;
-                for (int32_t k = 0; k < columns->count; k++) {
-                    target[k] += source[k];
-                }
+                kl_lanes_add(from + columns->from, columns->count, to + columns->to);
             }
         }
     }
 }
 
-// row[begin..end) -= sum over k of coefficient[k] * pivot row k
-static void subtract_rows(double *restrict row, const double *restrict pivot, size_t stride, const double *coefficient,
-                          int32_t count, int32_t begin, int32_t end) {
+// row[begin..end) -= sum over k of c[k] * pivot row k, for eight, four, two and one pivot
+static inline void subtract_eight(double *row, const double *u, size_t n, const double *c, int32_t begin, int32_t end) {
+    KlPair c0 = kl_both(c[0]), c1 = kl_both(c[1]), c2 = kl_both(c[2]), c3 = kl_both(c[3]);
+    KlPair c4 = kl_both(c[4]), c5 = kl_both(c[5]), c6 = kl_both(c[6]), c7 = kl_both(c[7]);
+    int32_t j = begin;
+    for (; j + 2 <= end; j += 2) {
+        const double *v = u + j;
+        KlPair low = (c0 * kl_load(v) + c1 * kl_load(v + n)) + (c2 * kl_load(v + 2 * n) + c3 * kl_load(v + 3 * n));
+        KlPair high =
+            (c4 * kl_load(v + 4 * n) + c5 * kl_load(v + 5 * n)) + (c6 * kl_load(v + 6 * n) + c7 * kl_load(v + 7 * n));
+        kl_store(row + j, kl_load(row + j) - (low + high));
+    }
+    if (j < end) {
+        const double *v = u + j;
+        double low = (c[0] * v[0] + c[1] * v[n]) + (c[2] * v[2 * n] + c[3] * v[3 * n]);
+        double high = (c[4] * v[4 * n] + c[5] * v[5 * n]) + (c[6] * v[6 * n] + c[7] * v[7 * n]);
+        row[j] -= low + high;
+    }
+}
+
+static inline void subtract_four(double *row, const double *u, size_t n, const double *c, int32_t begin, int32_t end) {
+    KlPair c0 = kl_both(c[0]), c1 = kl_both(c[1]), c2 = kl_both(c[2]), c3 = kl_both(c[3]);
+    int32_t j = begin;
+    for (; j + 2 <= end; j += 2) {
+        const double *v = u + j;
+        KlPair sum = (c0 * kl_load(v) + c1 * kl_load(v + n)) + (c2 * kl_load(v + 2 * n) + c3 * kl_load(v + 3 * n));
+        kl_store(row + j, kl_load(row + j) - sum);
+    }
+    if (j < end) {
+        const double *v = u + j;
+        row[j] -= (c[0] * v[0] + c[1] * v[n]) + (c[2] * v[2 * n] + c[3] * v[3 * n]);
+    }
+}
+
+static inline void subtract_two(double *row, const double *u, size_t n, const double *c, int32_t begin, int32_t end) {
+    KlPair c0 = kl_both(c[0]), c1 = kl_both(c[1]);
+    int32_t j = begin;
+    for (; j + 2 <= end; j += 2) {
+        kl_store(row + j, kl_load(row + j) - (c0 * kl_load(u + j) + c1 * kl_load(u + n + j)));
+    }
+    if (j < end) {
+        row[j] -= c[0] * u[j] + c[1] * u[n + (size_t)j];
+    }
+}
+
+static inline void subtract_one(double *row, const double *u, double c, int32_t begin, int32_t end) {
+    KlPair factor = kl_both(c);
+    int32_t j = begin;
+    for (; j + 2 <= end; j += 2) {
+        kl_store(row + j, kl_load(row + j) - factor * kl_load(u + j));
+    }
+    if (j < end) {
+        row[j] -= c * u[j];
+    }
+}
+
+static inline void subtract_rows(double *row, const double *pivot, size_t stride, const double *coefficient,
+                                 int32_t count, int32_t begin, int32_t end) {
     int32_t k = 0;
     for (; k + 8 <= count; k += 8) {
-        const double *restrict u = pivot + (size_t)k * stride, *c = coefficient + k;
-        double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5], c6 = c[6], c7 = c[7];
-        for (int32_t j = begin; j < end; j++) {
-            const double *restrict v = u + j;
-            row[j] -= ((c0 * v[0] + c1 * v[stride]) + (c2 * v[2 * stride] + c3 * v[3 * stride])) +
-                      ((c4 * v[4 * stride] + c5 * v[5 * stride]) + (c6 * v[6 * stride] + c7 * v[7 * stride]));
-        }
+        subtract_eight(row, pivot + (size_t)k * stride, stride, coefficient + k, begin, end);
     }
-    for (; k + 3 <= count; k += 3) {
-        const double *restrict u = pivot + (size_t)k * stride;
-        double c0 = coefficient[k], c1 = coefficient[k + 1], c2 = coefficient[k + 2];
-        for (int32_t j = begin; j < end; j++) {
-            row[j] -= (c0 * u[j] + c1 * u[(size_t)j + stride]) + c2 * u[(size_t)j + 2 * stride];
-        }
+    if (k + 4 <= count) {
+        subtract_four(row, pivot + (size_t)k * stride, stride, coefficient + k, begin, end);
+        k += 4;
     }
-    for (; k < count; k++) {
-        const double *restrict u = pivot + (size_t)k * stride;
-        double c0 = coefficient[k];
-        for (int32_t j = begin; j < end; j++) {
-            row[j] -= c0 * u[j];
-        }
+    if (k + 2 <= count) {
+        subtract_two(row, pivot + (size_t)k * stride, stride, coefficient + k, begin, end);
+        k += 2;
     }
+    if (k < count) {
+        subtract_one(row, pivot + (size_t)k * stride, coefficient[k], begin, end);
+    }
+}
+
+static int32_t panel_width(int32_t size, int32_t left) {
+    int32_t width = size <= SMALL_FRONT ? SMALL_PANEL : PANEL;
+    return left < width ? left : width;
 }
 
 static void swap_rows(double *a, double *b, int32_t count) {
@@ -594,9 +647,13 @@ static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t firs
     size_t stride = (size_t)size;
     for (int32_t k = first; k < first + width; k++) {
         int32_t best = k;
+        double largest = fabs(dense[(size_t)k * stride + (size_t)k]);
         for (int32_t i = k + 1; i < pivots; i++) {
-            best =
-                fabs(dense[(size_t)i * stride + (size_t)k]) > fabs(dense[(size_t)best * stride + (size_t)k]) ? i : best;
+            double value = fabs(dense[(size_t)i * stride + (size_t)k]);
+            if (value > largest) {
+                largest = value;
+                best = i;
+            }
         }
         exchange[k] = best;
         if (best != k) {
@@ -625,7 +682,7 @@ static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t firs
 static bool lu_front(double *dense, int32_t size, int32_t pivots, int32_t *exchange, double *least) {
     size_t stride = (size_t)size;
     for (int32_t first = 0, width; first < pivots; first += width) {
-        width = pivots - first < PANEL ? pivots - first : PANEL;
+        width = panel_width(size, pivots - first);
         if (!lu_columns(dense, size, pivots, first, width, exchange, least)) {
             return false;
         }
@@ -645,7 +702,7 @@ static bool cholesky_front(double *dense, int32_t size, int32_t pivots, double *
     size_t stride = (size_t)size;
     double coefficient[PANEL];
     for (int32_t first = 0, width; first < pivots; first += width) {
-        width = pivots - first < PANEL ? pivots - first : PANEL;
+        width = panel_width(size, pivots - first);
         const double *panel = dense + (size_t)first * stride;
         for (int32_t i = first; i < size; i++) {
             int32_t count = i < first + width ? i - first : width;
@@ -672,16 +729,28 @@ static bool cholesky_front(double *dense, int32_t size, int32_t pivots, double *
 
 // Takes L and U out of the front and leaves the update matrix on the stack.
 static void store_front(KlBlockLu *lu, const Front *f, const double *dense) {
-    size_t size = (size_t)f->size, pivots = (size_t)f->pivots, below = size - pivots;
+    size_t size = (size_t)f->size, pivots = (size_t)f->pivots;
+    int32_t below = f->size - f->pivots;
     memcpy(lu->factor.at + f->upper, dense, pivots * size * sizeof *dense);
     double *lower = lu->factor.at + f->lower, *update = lu->stack.at + f->update;
-    for (size_t i = 0; i < below; i++) {
-        const double *row = dense + (pivots + i) * size;
+    const double *row = dense + pivots * size;
+    for (int32_t i = 0; i < below; i++, row += size, update += below, lower += pivots) {
+        int32_t from = lu->symmetric ? i : 0;
         if (!lu->symmetric) {
-            memcpy(lower + i * pivots, row, pivots * sizeof *row);
+            kl_lanes_copy(row, f->pivots, lower);
         }
-        size_t from = lu->symmetric ? i : 0;
-        memcpy(update + i * below + from, row + pivots + from, (below - from) * sizeof *row);
+        kl_lanes_copy(row + pivots + from, below - from, update + from);
+    }
+}
+
+// When symmetric only what lies on or above the diagonal counts.
+static void clear_front(const KlBlockLu *lu, int32_t size, double *dense) {
+    if (!lu->symmetric) {
+        kl_lanes_clear(size * size, dense);
+        return;
+    }
+    for (int32_t i = 0; i < size; i++) {
+        kl_lanes_clear(size - i, dense + (size_t)i * (size_t)(size + 1));
     }
 }
 
@@ -691,7 +760,7 @@ bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
     int32_t *waiting = lu->ints.at + 3 * (size_t)lu->blocks, depth = 0;  // fronts on the stack
     for (int32_t i = 0; i < lu->fronts; i++) {
         const Front *f = &lu->front.at[i];
-        memset(dense, 0, square(f->size) * sizeof *dense);
+        clear_front(lu, f->size, dense);
         for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
             copy_block(&lu->plan.at[p], m, f->size, dense);
         }
@@ -713,105 +782,120 @@ bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
 
 // ---- numeric: solutions ------------------------------------------------------------------------
 
-static void lu_forward(const KlBlockLu *lu, const Front *f, double *x) {
+// The rows of a front, pivots first, are gathered for a solution. Pairs of pivots are solved together and lie
+// where pairs are loaded, since a load across two fresh stores waits for both: an odd number of pivots begins
+// one place later.
+static double *gather_pivots(const Front *f, const double *x, double *memory) {
+    double *own = memory + f->pivots % 2;
+    kl_lanes_copy(x + f->scalar_first, f->pivots, own);
+    return own;
+}
+
+static void lu_forward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
     const double *upper = lu->factor.at + f->upper, *lower = lu->factor.at + f->lower;
-    double *pivot = x + f->scalar_first;
+    const int32_t *exchange = lu->exchange.at + f->scalar_first;
+    double *own = gather_pivots(f, x, memory);
     for (int32_t k = 0; k < f->pivots; k++) {
-        int32_t other = lu->exchange.at[f->scalar_first + k];
-        double kept = pivot[k];
-        pivot[k] = pivot[other];
-        pivot[other] = kept;
+        double kept = own[k];
+        own[k] = own[exchange[k]];
+        own[exchange[k]] = kept;
     }
     for (int32_t i = 1; i < f->pivots; i++) {
         const double *row = upper + (size_t)i * (size_t)f->size;
-        double left = pivot[i];
+        double left = own[i];
         for (int32_t k = 0; k < i; k++) {
-            left -= row[k] * pivot[k];
+            left -= row[k] * own[k];
         }
-        pivot[i] = left;
+        own[i] = left;
     }
+    kl_lanes_copy(own, f->pivots, x + f->scalar_first);
     const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
     for (int32_t i = 0; i < f->size - f->pivots; i++) {
-        const double *row = lower + (size_t)i * (size_t)f->pivots;
-        double sum = 0.0;
-        for (int32_t k = 0; k < f->pivots; k++) {
-            sum += row[k] * pivot[k];
-        }
-        x[rows[i]] -= sum;
+        x[rows[i]] -= kl_lanes_dot(lower + (size_t)i * (size_t)f->pivots, own, f->pivots);
     }
 }
 
-static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *gathered, double *x) {
-    const double *upper = lu->factor.at + f->upper;
-    double *pivot = x + f->scalar_first;
-    int32_t below = f->size - f->pivots;
-    memset(gathered, 0, (size_t)below * sizeof *gathered);
-    for (int32_t k = 0; k < f->pivots; k++) {
-        const double *row = upper + (size_t)k * (size_t)f->size;
-        double value = pivot[k] * row[k];
-        pivot[k] = value;
-        for (int32_t j = k + 1; j < f->pivots; j++) {
-            pivot[j] -= value * row[j];
-        }
-        row += f->pivots;
-        for (int32_t j = 0; j < below; j++) {
-            gathered[j] += value * row[j];
-        }
-    }
-    const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
-    for (int32_t j = 0; j < below; j++) {
-        x[rows[j]] -= gathered[j];
-    }
-}
-
-static double dot(const double *a, const double *b,
-                  int32_t count) {  // two lanes, as the widest common SIMD
-    double even = 0.0, odd = 0.0;
+static void gather_below(const int32_t *rows, int32_t count, const double *x, double *below) {
     int32_t j = 0;
     for (; j + 2 <= count; j += 2) {
-        even += a[j] * b[j];
-        odd += a[j + 1] * b[j + 1];
+        kl_store(below + j, (KlPair){x[rows[j]], x[rows[j + 1]]});
     }
-    return j < count ? (even + odd) + a[j] * b[j] : even + odd;
+    if (j < count) {
+        below[j] = x[rows[j]];
+    }
 }
 
-static void backward(const KlBlockLu *lu, const Front *f, double *gathered, double *x) {
-    const double *upper = lu->factor.at + f->upper;
+static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
+    const double *row = lu->factor.at + f->upper;
+    size_t stride = (size_t)f->size;
+    double *own = gather_pivots(f, x, memory);
     const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
-    double *pivot = x + f->scalar_first;
-    int32_t below = f->size - f->pivots;
-    for (int32_t j = 0; j < below; j++) {
-        gathered[j] = x[rows[j]];
+    gather_below(rows, f->size - f->pivots, x, own + f->pivots);
+    int32_t k = f->pivots % 2;
+    if (k == 1) {
+        own[0] *= row[0];
+        subtract_one(own, row, own[0], 1, f->size);
+        row += stride;
     }
-    for (int32_t k = f->pivots - 1; k >= 0; k--) {
-        const double *row = upper + (size_t)k * (size_t)f->size;
-        double sum = dot(row + f->pivots, gathered, below);
-        for (int32_t j = k + 1; j < f->pivots; j++) {
-            sum += row[j] * pivot[j];
-        }
-        pivot[k] = (pivot[k] - sum) * row[k];
+    for (; k < f->pivots; k += 2, row += 2 * stride) {
+        own[k] *= row[k];
+        own[k + 1] = (own[k + 1] - own[k] * row[k + 1]) * row[stride + (size_t)k + 1];
+        subtract_two(own, row, stride, own + k, k + 2, f->size);
     }
+    kl_lanes_copy(own, f->pivots, x + f->scalar_first);
+    for (int32_t j = f->pivots; j < f->size; j++) {
+        x[rows[j - f->pivots]] = own[j];
+    }
+}
+
+// Products of two rows with x, both from `count` down: the newest values of x come first in memory.
+static KlPair two_dots(const double *first, const double *second, const double *x, int32_t count) {
+    int32_t j = count & ~1;
+    double a = count > j ? first[j] * x[j] : 0.0, b = count > j ? second[j] * x[j] : 0.0;
+    KlPair one = {a, 0.0}, two = {b, 0.0};
+    while (j > 0) {
+        j -= 2;
+        KlPair both = kl_load(x + j);
+        one += kl_load(first + j) * both;
+        two += kl_load(second + j) * both;
+    }
+    return (KlPair){one[0] + one[1], two[0] + two[1]};
+}
+
+static void backward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
+    const double *upper = lu->factor.at + f->upper;
+    size_t stride = (size_t)f->size;
+    double *own = gather_pivots(f, x, memory);
+    gather_below(lu->scalar_rows.at + f->scalar_begin, f->size - f->pivots, x, own + f->pivots);
+    for (int32_t k = f->pivots - 2; k >= 0; k -= 2) {
+        const double *row = upper + (size_t)k * stride, *next = row + stride;
+        KlPair sum = two_dots(row + k + 2, next + k + 2, own + k + 2, f->size - k - 2);
+        double second = (own[k + 1] - sum[1]) * next[k + 1];
+        kl_store(own + k, (KlPair){((own[k] - sum[0]) - row[k + 1] * second) * row[k], second});
+    }
+    if (f->pivots % 2 == 1) {
+        own[0] = (own[0] - kl_lanes_dot(upper + 1, own + 1, f->size - 1)) * upper[0];
+    }
+    kl_lanes_copy(own, f->pivots, x + f->scalar_first);
 }
 
 void kl_block_lu_solve(KlBlockLu *lu, double *x) {
-    double *permuted = lu->vector.at, *gathered = permuted + lu->rows;
-    const int32_t *start = lu->pattern.at;
-    for (int32_t k = 0; k < lu->blocks; k++) {
-        int32_t b = lu->order[k];
-        memcpy(permuted + lu->scalar_position[k], x + start[b], (size_t)(start[b + 1] - start[b]) * sizeof *x);
+    double *permuted = lu->vector.at, *memory = permuted + lu->rows;
+    const int32_t *row = lu->scalar_order.at;
+    for (int32_t i = 0; i < lu->rows; i++) {
+        permuted[i] = x[row[i]];
     }
     for (int32_t i = 0; i < lu->fronts; i++) {
         if (lu->symmetric) {
-            cholesky_forward(lu, &lu->front.at[i], gathered, permuted);
+            cholesky_forward(lu, &lu->front.at[i], memory, permuted);
         } else {
-            lu_forward(lu, &lu->front.at[i], permuted);
+            lu_forward(lu, &lu->front.at[i], memory, permuted);
         }
     }
     for (int32_t i = lu->fronts - 1; i >= 0; i--) {
-        backward(lu, &lu->front.at[i], gathered, permuted);
+        backward(lu, &lu->front.at[i], memory, permuted);
     }
-    for (int32_t k = 0; k < lu->blocks; k++) {
-        int32_t b = lu->order[k];
-        memcpy(x + start[b], permuted + lu->scalar_position[k], (size_t)(start[b + 1] - start[b]) * sizeof *x);
+    for (int32_t i = 0; i < lu->rows; i++) {
+        x[row[i]] = permuted[i];
     }
 }

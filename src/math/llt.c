@@ -6,14 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-typedef double Pair __attribute__((vector_size(16), aligned(8)));
-
-static inline Pair load(const double *x) { return *(const Pair *)x; }
-static inline void store(double *x, Pair v) { *(Pair *)x = v; }
+#include "math/lanes.h"
 
 // A tile, column by column: rows 0, 1 and rows 2, 3.
 typedef struct Tile {
-    Pair top[4], bottom[4];
+    KlPair top[4], bottom[4];
 } Tile;
 
 static inline size_t panel_start(size_t i) { return 8 * i * (i + 1); }
@@ -22,8 +19,8 @@ static inline size_t panel_start(size_t i) { return 8 * i * (i + 1); }
 static inline void read_inner_tile(const double *a, size_t stride, Tile *tile) {
     const double *r0 = a, *r1 = a + stride, *r2 = a + 2 * stride, *r3 = a + 3 * stride;
     for (size_t c = 0; c < 4; c++) {
-        tile->top[c] = (Pair){r0[c], r1[c]};
-        tile->bottom[c] = (Pair){r2[c], r3[c]};
+        tile->top[c] = (KlPair){r0[c], r1[c]};
+        tile->bottom[c] = (KlPair){r2[c], r3[c]};
     }
 }
 
@@ -36,16 +33,16 @@ static void read_edge_tile(const double *a, size_t n, size_t stride, size_t i, s
             bool inside = row < n && column < n;
             columns[c][r] = !inside ? (row == column ? 1.0 : 0.0) : row >= column ? a[row * stride + column] : 0.0;
         }
-        tile->top[c] = load(columns[c]);
-        tile->bottom[c] = load(columns[c] + 2);
+        tile->top[c] = kl_load(columns[c]);
+        tile->bottom[c] = kl_load(columns[c] + 2);
     }
 }
 
 // tile -= left right^T, one column of four rows each.
 static inline void subtract_product(const double *left, const double *right, Tile *tile) {
-    Pair top = load(left), bottom = load(left + 2);
+    KlPair top = kl_load(left), bottom = kl_load(left + 2);
     for (size_t c = 0; c < 4; c++) {
-        Pair factor = {right[c], right[c]};
+        KlPair factor = kl_both(right[c]);
         tile->top[c] -= top * factor;
         tile->bottom[c] -= bottom * factor;
     }
@@ -67,19 +64,19 @@ static inline void subtract_products(const double *left, const double *right, si
 // tile = tile L_jj^-T, with L_jj (4 columns of 4 rows, inverse diagonal), stored into `out`.
 static inline void solve_tile(const double *diagonal, Tile *tile, double *out) {
     for (size_t c = 0; c < 4; c++) {
-        Pair top = tile->top[c], bottom = tile->bottom[c];
+        KlPair top = tile->top[c], bottom = tile->bottom[c];
         for (size_t m = 0; m < c; m++) {
             double l = diagonal[4 * m + c];
-            Pair factor = {l, l};
+            KlPair factor = kl_both(l);
             top -= tile->top[m] * factor;
             bottom -= tile->bottom[m] * factor;
         }
         double inverse = diagonal[5 * c];
-        Pair scale = {inverse, inverse};
+        KlPair scale = kl_both(inverse);
         tile->top[c] = top * scale;
         tile->bottom[c] = bottom * scale;
-        store(out + 4 * c, tile->top[c]);
-        store(out + 4 * c + 2, tile->bottom[c]);
+        kl_store(out + 4 * c, tile->top[c]);
+        kl_store(out + 4 * c + 2, tile->bottom[c]);
     }
 }
 
@@ -131,7 +128,7 @@ static inline void make_tile(const Source *source, size_t i, size_t j, double *f
 static void add_shift(const Source *source, size_t i, Tile *tile) {
     for (size_t c = 0; c < 4 && 4 * i + c < source->n; c++) {
         double s = source->shift[source->shift_step * (4 * i + c)];
-        Pair add = {c % 2 == 0 ? s : 0.0, c % 2 == 0 ? 0.0 : s};
+        KlPair add = {c % 2 == 0 ? s : 0.0, c % 2 == 0 ? 0.0 : s};
         if (c < 2) {
             tile->top[c] += add;
         } else {
@@ -147,8 +144,8 @@ static int32_t make_diagonal(const Source *source, size_t i, double *factor) {
     add_shift(source, i, &tile);
     subtract_products(panel, panel, i, &tile);
     for (size_t c = 0; c < 4; c++) {
-        store(diagonal + 4 * c, tile.top[c]);
-        store(diagonal + 4 * c + 2, tile.bottom[c]);
+        kl_store(diagonal + 4 * c, tile.top[c]);
+        kl_store(diagonal + 4 * c + 2, tile.bottom[c]);
     }
     int32_t failed = factor_tile(diagonal);
     return failed >= 0 ? (int32_t)(4 * i) + failed : -1;
@@ -195,14 +192,14 @@ void kl_llt_solve_lower(const double *factor, int32_t n, double *x) {
     for (size_t i = 0; i < tiles; i++) {
         const double *l = factor + panel_start(i);
         double *own = x + 4 * i;
-        Pair top = load(own), bottom = load(own + 2);
+        KlPair top = kl_load(own), bottom = kl_load(own + 2);
         for (size_t k = 0; k < 4 * i; k++, l += 4) {
-            Pair known = {x[k], x[k]};
-            top -= load(l) * known;
-            bottom -= load(l + 2) * known;
+            KlPair known = kl_both(x[k]);
+            top -= kl_load(l) * known;
+            bottom -= kl_load(l + 2) * known;
         }
-        store(own, top);
-        store(own + 2, bottom);
+        kl_store(own, top);
+        kl_store(own + 2, bottom);
         for (size_t c = 0; c < 4; c++) {
             own[c] *= l[5 * c];
             for (size_t r = c + 1; r < 4; r++) {
@@ -224,9 +221,9 @@ void kl_llt_solve_upper(const double *factor, int32_t n, double *x) {
             }
             own[c] *= l[5 * c];
         }
-        Pair top = load(own), bottom = load(own + 2);
+        KlPair top = kl_load(own), bottom = kl_load(own + 2);
         for (size_t k = 0; k < 4 * i; k++) {
-            Pair sum = load(panel + 4 * k) * top + load(panel + 4 * k + 2) * bottom;
+            KlPair sum = kl_load(panel + 4 * k) * top + kl_load(panel + 4 * k + 2) * bottom;
             x[k] -= sum[0] + sum[1];
         }
     }

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "dual/desaxce.h"
+#include "math/lanes.h"
 
 enum { FIRST_CHECK = 5, CHECK_INTERVAL = 10 };
 enum { MOST_RESTARTS = 200 };  // of the acceleration: after so many it only disturbs (jammed contacts in loops)
@@ -33,14 +34,6 @@ void kl_admm_plus_release(KlAdmmPlus *a) {
     *a = (KlAdmmPlus){0};
 }
 
-static double dot(const double *a, const double *b, int32_t count) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < count; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
 static void restart(KlAdmmPlus *a) {
     a->kept = a->next = 0;
     a->guard = INFINITY;
@@ -53,7 +46,7 @@ void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start, double 
     a->relaxation = 1.6;
     a->proximal = 1e-6;
     a->accelerate = a->adapt = true;
-    a->factored = false;
+    a->factored = a->split = false;
     a->since_change = 0;
     a->restarts = 0;
     a->window = a->resting = 0;
@@ -77,6 +70,7 @@ static void split(KlAdmmPlus *a, const KlScaled *s) {
     for (int32_t i = 0; i < s->dim; i++) {
         a->z[i] = a->penalty * (a->y[i] - a->q[i]);
     }
+    a->split = true;
 }
 
 static void plain_iteration(KlAdmmPlus *a, KlScaled *s) {
@@ -111,11 +105,8 @@ static bool anderson_weights(const KlAdmmPlus *a, int32_t dim, const double *res
     int32_t m = a->kept;
     double gram[KL_ANDERSON_MEMORY][KL_ANDERSON_MEMORY], trace = 0.0;
     for (int32_t i = 0; i < m; i++) {
-        const double *row = a->differences + (size_t)i * (size_t)dim;
-        for (int32_t j = 0; j <= i; j++) {
-            gram[i][j] = dot(row, a->differences + (size_t)j * (size_t)dim, dim);
-        }
-        weights[i] = dot(row, residual, dim);
+        memcpy(gram[i], a->gram[i], ((size_t)i + 1) * sizeof gram[i][0]);
+        weights[i] = kl_lanes_dot(a->differences + (size_t)i * (size_t)dim, residual, dim);
         trace += gram[i][i];
     }
     for (int32_t i = 0; i < m; i++) {
@@ -146,6 +137,15 @@ static bool anderson_weights(const KlAdmmPlus *a, int32_t dim, const double *res
     return true;
 }
 
+// The products of the difference in this slot with all others: the rest of the Gram matrix stands.
+static void update_gram(KlAdmmPlus *a, int32_t dim, int32_t slot) {
+    const double *own = a->differences + (size_t)slot * (size_t)dim;
+    for (int32_t k = 0; k < a->kept; k++) {
+        double product = kl_lanes_dot(own, a->differences + (size_t)k * (size_t)dim, dim);
+        a->gram[slot > k ? slot : k][slot > k ? k : slot] = product;
+    }
+}
+
 static void remember(KlAdmmPlus *a, int32_t dim, const double *residual) {
     if (a->iteration > 0) {
         double *difference = a->differences + (size_t)a->next * (size_t)dim;
@@ -154,8 +154,9 @@ static void remember(KlAdmmPlus *a, int32_t dim, const double *residual) {
             difference[i] = residual[i] - a->last_residual[i];
             image[i] = a->image[i] - a->last_image[i];
         }
-        a->next = (a->next + 1) % KL_ANDERSON_MEMORY;
         a->kept = a->kept < KL_ANDERSON_MEMORY ? a->kept + 1 : a->kept;
+        update_gram(a, dim, a->next);
+        a->next = (a->next + 1) % KL_ANDERSON_MEMORY;
     }
     memcpy(a->last_residual, residual, (size_t)dim * sizeof *residual);
     memcpy(a->last_image, a->image, (size_t)dim * sizeof *a->image);
@@ -187,7 +188,7 @@ static void advance(KlAdmmPlus *a, int32_t dim) {
     for (int32_t i = 0; i < dim; i++) {
         residual[i] = a->image[i] - a->q[i];
     }
-    a->residual = sqrt(dot(residual, residual, dim));
+    a->residual = sqrt(kl_lanes_dot(residual, residual, dim));
     if (a->residual > GUARD * a->guard) {
         restart(a);
         a->restarts++;
@@ -221,7 +222,7 @@ static void balance(KlAdmmPlus *a, int32_t dim) {
         for (int32_t i = 0; i < dim; i++) {
             a->q[i] = a->y[i] - a->z[i] / a->penalty;
         }
-        a->factored = false;
+        a->factored = a->split = false;
         restart(a);
     }
     a->since_change = 0;
@@ -232,7 +233,9 @@ bool kl_admm_plus_step(KlAdmmPlus *a, KlScaled *s) {
         return false;
     }
     a->factored = true;
-    split(a, s);
+    if (!a->split) {
+        split(a, s);
+    }
     plain_iteration(a, s);
     advance(a, s->dim);
     split(a, s);

@@ -13,13 +13,14 @@
 enum { KL_ANDERSON_MEMORY = 8 };
 
 typedef struct KlAdmmPlus {
-    double *x, *y, *z, *q;               // (dim)
-    double *image;                       // (dim) the plain iteration's q
-    double *base;                        // (dim) q before the iteration
-    double *work;                        // (dim)
-    double *differences;                 // (memory x dim) of residuals image - q
-    double *images;                      // (memory x dim) of images
-    double *last_image, *last_residual;  // (dim)
+    double *x, *y, *z, *q;                                // (dim)
+    double *image;                                        // (dim) the plain iteration's q
+    double *base;                                         // (dim) q before the iteration
+    double *work;                                         // (dim)
+    double *differences;                                  // (memory x dim) of residuals image - q
+    double *images;                                       // (memory x dim) of images
+    double *last_image, *last_residual;                   // (dim)
+    double gram[KL_ANDERSON_MEMORY][KL_ANDERSON_MEMORY];  // of the differences, lower triangle by their slots
     double penalty, relaxation, proximal;
     double primal, dual;     // |x_r - y|, |eta dx + rho dy| of the last iteration, L2
     double residual;         // |image - q| of the last iteration
@@ -29,6 +30,7 @@ typedef struct KlAdmmPlus {
     int32_t window, rest,
         resting;  // iterations in the window; length of the next rest; left of this one
     bool accelerate, adapt, factored;
+    bool split;  // y and z are those of q
     KL_BUFFER(double) memory;
 } KlAdmmPlus;
 

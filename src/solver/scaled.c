@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "cone/cone.h"
 #include "dual/desaxce.h"
+#include "math/lanes.h"
 #include "math/vec.h"
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -268,26 +269,36 @@ static bool scale_rows(KlScaled *s) {
     return true;
 }
 
-// Two lanes, as the widest common SIMD has.
-typedef double Pair __attribute__((vector_size(16), aligned(8)));
-
-static inline Pair load(const double *x) { return *(const Pair *)x; }
-static inline void store(double *x, Pair v) { *(Pair *)x = v; }
-
 static inline double dot6(const double a[6], const double b[6]) {
-    Pair sum = (load(a) * load(b) + load(a + 2) * load(b + 2)) + load(a + 4) * load(b + 4);
+    KlPair sum = (kl_load(a) * kl_load(b) + kl_load(a + 2) * kl_load(b + 2)) + kl_load(a + 4) * kl_load(b + 4);
     return sum[0] + sum[1];
 }
 
-// Entry e, block (b, c): the share of one body, which is side `left` of b and side `right` of c.
-static void add_body_share(KlScaled *s, int32_t b, int32_t c, int32_t left, int32_t right, double *to) {
+// Block (b, c) of D: the share of one body, which is side `left` of b and side `right` of c.
+static void body_share(const KlScaled *s, int32_t b, int32_t c, int32_t left, int32_t right, bool first, double *to) {
     const int32_t *start = s->problem->block_start;
     for (int32_t i = start[b]; i < start[b + 1]; i++) {
         const double *row = s->rows.at + 24 * (size_t)i + 6 * left;
         const double *column = s->rows.at + 24 * (size_t)start[c] + 12 + 6 * right;
-        for (int32_t j = start[c]; j < start[c + 1]; j++, column += 24) {
-            *to++ += dot6(row, column);
+        for (int32_t j = start[c]; j < start[c + 1]; j++, column += 24, to++) {
+            double product = dot6(row, column);
+            *to = first ? product : *to + product;
         }
+    }
+}
+
+static void fill_block(const KlScaled *s, int32_t b, int32_t c, double *to) {
+    const int32_t *bodies = s->problem->block_body;
+    bool first = true;
+    for (int32_t side = 0; side < 4; side++) {
+        int32_t body = bodies[2 * b + side / 2];
+        if (body >= 0 && bodies[2 * c + side % 2] == body) {
+            body_share(s, b, c, side / 2, side % 2, first, to);
+            first = false;
+        }
+    }
+    if (first) {
+        memset(to, 0, (size_t)kl_block_rows(s->problem, b) * (size_t)kl_block_rows(s->problem, c) * sizeof *to);
     }
 }
 
@@ -317,16 +328,11 @@ void kl_scaled_mirror(KlScaled *s) {
 
 // Blocks on and above the diagonal alone; kl_scaled_mirror gives the rest when somebody needs it.
 static void fill_from_bodies(KlScaled *s) {
-    const int32_t *bodies = s->problem->block_body;
     const KlBlockMatrix *m = &s->delassus;
     for (int32_t b = 0; b < m->block_count; b++) {
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            int32_t c = m->column[e];
-            for (int32_t side = 0; side < 4 && c >= b; side++) {
-                int32_t body = bodies[2 * b + side / 2];
-                if (body >= 0 && bodies[2 * c + side % 2] == body) {
-                    add_body_share(s, b, c, side / 2, side % 2, m->values + m->offset[e]);
-                }
+            if (m->column[e] >= b) {
+                fill_block(s, b, m->column[e], m->values + m->offset[e]);
             }
         }
     }
@@ -503,12 +509,12 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
         return kl_body_system_begin(&s->body_system, s, cholesky);
     }
     KL_TRY(make_pattern(s));
-    memset(s->delassus.values, 0, s->value_count * sizeof *s->delassus.values);
     if (has_bodies) {
         fill_from_bodies(s);
         s->symmetric = true;
         s->mirrored = false;
     } else {
+        memset(s->delassus.values, 0, s->value_count * sizeof *s->delassus.values);
         fill_from_entries(s, s->work.at);
         s->symmetric = is_symmetric(s);
         s->mirrored = true;
@@ -599,16 +605,16 @@ static void push_bodies(KlScaled *s, const double *x) {
                 continue;
             }
             double *du = s->twists.at + 6 * (size_t)body;
-            Pair sum[3] = {load(du), load(du + 2), load(du + 4)};
+            KlPair sum[3] = {kl_load(du), kl_load(du + 2), kl_load(du + 4)};
             for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
                 const double *divided = s->rows.at + 24 * (size_t)row + 12 + 6 * side;
-                Pair factor = {x[row], x[row]};
+                KlPair factor = kl_both(x[row]);
                 for (int32_t k = 0; k < 3; k++) {
-                    sum[k] += load(divided + 2 * k) * factor;
+                    sum[k] += kl_load(divided + 2 * k) * factor;
                 }
             }
             for (int32_t k = 0; k < 3; k++) {
-                store(du + 2 * k, sum[k]);
+                kl_store(du + 2 * k, sum[k]);
             }
         }
     }
