@@ -186,26 +186,28 @@ static void clear_padding(int32_t n, double *x) {
     }
 }
 
+// Four values stay in registers while their tile is solved: a pair loaded right after its halves were stored
+// would wait for both.
 void kl_llt_solve_lower(const double *factor, int32_t n, double *x) {
     size_t tiles = ((size_t)n + 3) / 4;
     clear_padding(n, x);
     for (size_t i = 0; i < tiles; i++) {
         const double *l = factor + panel_start(i);
-        double *own = x + 4 * i;
-        KlPair top = kl_load(own), bottom = kl_load(own + 2);
+        KlPair top = kl_load(x + 4 * i), bottom = kl_load(x + 4 * i + 2);
         for (size_t k = 0; k < 4 * i; k++, l += 4) {
             KlPair known = kl_both(x[k]);
             top -= kl_load(l) * known;
             bottom -= kl_load(l + 2) * known;
         }
-        kl_store(own, top);
-        kl_store(own + 2, bottom);
+        double own[4] = {top[0], top[1], bottom[0], bottom[1]};
         for (size_t c = 0; c < 4; c++) {
             own[c] *= l[5 * c];
             for (size_t r = c + 1; r < 4; r++) {
                 own[r] -= l[4 * c + r] * own[c];
             }
         }
+        kl_store(x + 4 * i, (KlPair){own[0], own[1]});
+        kl_store(x + 4 * i + 2, (KlPair){own[2], own[3]});
     }
 }
 
@@ -214,17 +216,20 @@ void kl_llt_solve_upper(const double *factor, int32_t n, double *x) {
     clear_padding(n, x);
     for (size_t i = tiles; i-- > 0;) {
         const double *panel = factor + panel_start(i), *l = panel + 16 * i;
-        double *own = x + 4 * i;
+        double own[4] = {x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]};
         for (size_t c = 4; c-- > 0;) {
             for (size_t r = c + 1; r < 4; r++) {
                 own[c] -= l[4 * c + r] * own[r];
             }
             own[c] *= l[5 * c];
         }
-        KlPair top = kl_load(own), bottom = kl_load(own + 2);
-        for (size_t k = 0; k < 4 * i; k++) {
-            KlPair sum = kl_load(panel + 4 * k) * top + kl_load(panel + 4 * k + 2) * bottom;
-            x[k] -= sum[0] + sum[1];
+        KlPair top = {own[0], own[1]}, bottom = {own[2], own[3]};
+        kl_store(x + 4 * i, top);
+        kl_store(x + 4 * i + 2, bottom);
+        for (size_t k = 0; k < 4 * i; k += 2, panel += 8) {
+            KlPair even = kl_load(panel) * top + kl_load(panel + 2) * bottom;
+            KlPair odd = kl_load(panel + 4) * top + kl_load(panel + 6) * bottom;
+            kl_store(x + k, kl_load(x + k) - (KlPair){even[0] + even[1], odd[0] + odd[1]});
         }
     }
 }

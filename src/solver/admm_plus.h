@@ -2,6 +2,7 @@
 // scaled problem: the engine of admm-ncp-plus, and the fallback of newton-ncp.
 //   x <- -(D + (eta + rho) 1)^-1 (v_f + Gamma(z) - eta x - rho y - z)
 //   y <- P_K(x_r - z/rho),  x_r = omega x + (1 - omega) y;   z <- z - rho (x_r - y)
+// On joint rows, where P_K is the identity and z is 0, rho is a tenth.
 // Where extrapolation does not pay (the residual falls too little in a window), plain iterations
 // take over for a while, each time longer. The state is one vector q = x_r - z/rho: y = P_K(q), z =
 // rho (y - q).

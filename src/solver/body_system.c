@@ -297,12 +297,13 @@ static bool factor(KlBodySystem *bs, const KlScaled *s) {
 
 bool kl_body_system_factor(KlBodySystem *bs, const KlScaled *s) { return invert_laws(bs, s) && factor(bs, s); }
 
-bool kl_body_system_factor_shifted(KlBodySystem *bs, const KlScaled *s, double shift) {
+bool kl_body_system_factor_shifted(KlBodySystem *bs, const KlScaled *s, double joint_shift, double shift) {
     memset(bs->inverse, 0, ((size_t)s->first_contact + 9 * (size_t)s->contacts) * sizeof *bs->inverse);
     for (int32_t i = 0; i < s->dim; i++) {
         int32_t contact = i - s->first_contact;
         int32_t at = contact < 0 ? i : s->first_contact + 9 * (contact / 3) + 4 * (contact % 3);
-        bs->inverse[at] = 1.0 / (shift + kl_scaled_softness(s, i));
+        double own = i < s->first_limit ? joint_shift : shift;
+        bs->inverse[at] = 1.0 / (own + kl_scaled_softness(s, i));
     }
     memcpy(bs->response, bs->inverse, ((size_t)s->first_contact + 9 * (size_t)s->contacts) * sizeof *bs->inverse);
     return factor(bs, s);

@@ -30,7 +30,7 @@ KlStatus kl_body_system_reserve(KlBodySystem *bs, const KlCapacity *capacity);
 KlStatus kl_body_system_begin(KlBodySystem *bs, const struct KlScaled *scaled, bool cholesky);
 void kl_body_system_release(KlBodySystem *bs);
 bool kl_body_system_factor(KlBodySystem *bs, const struct KlScaled *scaled);  // scaled->laws
-bool kl_body_system_factor_shifted(KlBodySystem *bs, const struct KlScaled *scaled, double shift);
+bool kl_body_system_factor_shifted(KlBodySystem *bs, const struct KlScaled *scaled, double joint_shift, double shift);
 void kl_body_system_solve(KlBodySystem *bs, const struct KlScaled *scaled,
                           double *x);  // b in, dx out
 

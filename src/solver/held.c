@@ -176,12 +176,33 @@ static void solve_dense(KlHeld *h, const KlScaled *s, double *x) {
     }
 }
 
-// With hardly a shift where that is regular: one solution then is exact. More rows than the bodies
-// have freedoms cannot be.
-static bool factor_best(KlHeld *h, KlScaled *s, const uint8_t *state) {
+// Two held rigid points of one pair of bodies: neither lets go along the line between them, so a row is one too
+// many.
+static bool has_twin_points(const KlScaled *s, const uint8_t *state) {
+    const KlProblem *p = s->problem;
+    int32_t last = -1;
+    for (int32_t b = p->joint_count + p->limit_count; b < p->block_count && p->body_count > 0; b++) {
+        if (!is_held(s, state, b) || kl_scaled_softness(s, p->block_start[b]) > 0.0) {
+            continue;
+        }
+        if (last >= 0 && memcmp(p->block_body + 2 * b, p->block_body + 2 * last, 2 * sizeof *p->block_body) == 0) {
+            return true;
+        }
+        last = b;
+    }
+    return false;
+}
+
+// Whether the held rows may be independent. More rows than the bodies have freedoms cannot be.
+static bool may_be_regular(const KlScaled *s, const uint8_t *state) {
     int32_t bodies = s->problem->body_count;
+    return bodies == 0 || (held_rows(s, state) <= 6 * bodies && !has_twin_points(s, state));
+}
+
+// With hardly a shift where that is regular: one solution then is exact.
+static bool factor_best(KlHeld *h, KlScaled *s, const uint8_t *state) {
     kl_least_norm_shifts(s, h->shift);
-    if (bodies == 0 || held_rows(s, state) <= 6 * bodies) {
+    if (may_be_regular(s, state)) {
         double least = s->least_shift;
         for (int32_t i = 0; i < s->dim; i++) {
             h->step[i] = h->shift[i];

@@ -850,17 +850,18 @@ bool kl_scaled_is_regular(const KlScaled *s) {
     return !s->bodies && kl_block_lu_least_pivot(s->lu) >= KL_REGULAR_PIVOT;
 }
 
-bool kl_scaled_factor_shifted(KlScaled *s, double shift) {
+bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
     const KlBlockMatrix *m = &s->system;
     s->factorizations++;
     if (s->bodies) {
-        return kl_body_system_factor_shifted(&s->body_system, s, shift);
+        return kl_body_system_factor_shifted(&s->body_system, s, joint_shift, shift);
     }
     kl_scaled_mirror(s);
     for (int32_t b = 0; b < m->block_count; b++) {
         size_t first, count = row_values(m, b, &first);
         memcpy(m->values + first, s->delassus.values + first, count * sizeof *m->values);
-        add_diagonal(diagonal_block(m, b), m->block_start[b + 1] - m->block_start[b], shift);
+        add_diagonal(diagonal_block(m, b), m->block_start[b + 1] - m->block_start[b],
+                     b < s->problem->joint_count ? joint_shift : shift);
     }
     return kl_block_lu_factor(s->lu, m);
 }

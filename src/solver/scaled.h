@@ -136,8 +136,9 @@ void kl_scaled_mirror(KlScaled *s);
 bool kl_scaled_factor(KlScaled *s);
 // Solves (T D + A) x = b; `refinements` times with the residual of the true operator.
 void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *x);
-// Factors D + shift 1 (Cholesky where the problem was taken in so) and solves in place.
-bool kl_scaled_factor_shifted(KlScaled *s, double shift);
+// Factors D + a shift, one for joint rows and one for all others (Cholesky where the problem was taken in so),
+// and solves in place.
+bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift);
 void kl_scaled_solve_shifted(KlScaled *s, double *x);
 
 #endif
