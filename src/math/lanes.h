@@ -1,0 +1,61 @@
+// Two lanes of doubles, as the widest SIMD that every target has (SSE2, WebAssembly's 128 bits). Written out
+// so that all compilers pair the same elements: sums then have the same bits everywhere.
+#ifndef KL_MATH_LANES_H
+#define KL_MATH_LANES_H
+
+#include <stdint.h>
+
+typedef double KlPair __attribute__((vector_size(16), aligned(8)));
+
+static inline KlPair kl_load(const double *x) { return *(const KlPair *)x; }
+static inline void kl_store(double *x, KlPair v) { *(KlPair *)x = v; }
+static inline KlPair kl_both(double x) { return (KlPair){x, x}; }
+
+// For rows of a few numbers, for which a call of memcpy or memset takes longer than its work.
+static inline void kl_lanes_copy(const double *from, int32_t count, double *to) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(to + i, kl_load(from + i));
+    }
+    if (i < count) {
+        to[i] = from[i];
+    }
+}
+
+static inline void kl_lanes_add(const double *from, int32_t count, double *to) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(to + i, kl_load(to + i) + kl_load(from + i));
+    }
+    if (i < count) {
+        to[i] += from[i];
+    }
+}
+
+static inline void kl_lanes_clear(int32_t count, double *to) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(to + i, kl_both(0.0));
+    }
+    if (i < count) {
+        to[i] = 0.0;
+    }
+}
+
+// a . b, summed in four columns
+static inline double kl_lanes_dot(const double *a, const double *b, int32_t count) {
+    KlPair low = {0.0, 0.0}, high = {0.0, 0.0};
+    int32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        low += kl_load(a + i) * kl_load(b + i);
+        high += kl_load(a + i + 2) * kl_load(b + i + 2);
+    }
+    low += high;
+    double sum = low[0] + low[1];
+    for (; i < count; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+#endif
