@@ -168,15 +168,22 @@ function* problemGroups(group: Group): Generator<Group> {
     }
 }
 
+/** What is wrong, without the calls on which the library came to it. */
+function reason(error: unknown): string {
+    const text = error instanceof Error ? error.message : String(error);
+    const deepest = [...text.matchAll(/^ *#\d+: .*?\(\): (.*)$/gm)].pop()?.[1];
+    return deepest ? `it is not a readable HDF5 file: ${deepest}` : text;
+}
+
 export async function problemsFromHdf5(name: string, data: Uint8Array): Promise<ProblemJson[]> {
     const { default: h5wasm } = await import('h5wasm');
-    const { FS } = await h5wasm.ready;
+    const { FS, activate_throwing_error_handler } = await h5wasm.ready;
+    activate_throwing_error_handler(); // else the library writes what it finds to the console
     const path = `/problem-${files++}.h5`;
     FS.writeFile(path, data);
     let file: H5File | null = null;
     try {
         file = new h5wasm.File(path, 'r');
-        if (file.file_id < 0n) throw new Error('it is not a readable HDF5 file');
         if (file.get('fclib_local')) return [fclib(file)];
         if (file.get('fclib_global'))
             throw new Error('FCLIB global problems are read by the command line only (kinloop solve)');
@@ -189,7 +196,7 @@ export async function problemsFromHdf5(name: string, data: Uint8Array): Promise<
             throw new Error('it holds no dual problem of a known layout (ours, or FCLIB local)');
         return found;
     } catch (error) {
-        throw new Error(`${name}: ${error instanceof Error ? error.message : error}`);
+        throw new Error(`${name}: ${reason(error)}`);
     } finally {
         file?.close();
         FS.unlink(path);
