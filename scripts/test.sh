@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # All tests, one stage after another; ends with a line "N passed, N failed".
 #   --all   also what takes long: every slow test, sanitizers over them, the package in a clean
-#           system, times of the page
+#           system, times of the page, thousands of mutated links and files
 set -u
 cd "$(dirname "$0")/.."
 all=false
-[ "${1:-}" = --all ] && all=true && export KINLOOP_TIMINGS=1
+[ "${1:-}" = --all ] && all=true && export KINLOOP_TIMINGS=1 KINLOOP_MUTATIONS=2000
 jobs=$(nproc)
 passed=0
 failed=0

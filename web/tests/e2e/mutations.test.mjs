@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { browse, openPage, serve } from './browser.mjs';
 
-const COUNT = Number(process.env.KINLOOP_MUTATIONS ?? 80);
+const COUNT = Number(process.env.KINLOOP_MUTATIONS ?? 60);
 const FIRST = Number(process.env.KINLOOP_FIRST ?? 0);
 const PATIENCE = 120_000; // until the page answers [ms]
 const root = resolve(import.meta.dirname, '../../..');
