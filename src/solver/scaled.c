@@ -847,7 +847,7 @@ void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *
 }
 
 bool kl_scaled_is_regular(const KlScaled *s) {
-    return !s->bodies && kl_block_lu_least_pivot(s->lu) >= KL_REGULAR_PIVOT;
+    return !s->bodies && s->factorizations > 0 && kl_block_lu_least_pivot(s->lu) >= KL_REGULAR_PIVOT;
 }
 
 bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {

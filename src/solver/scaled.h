@@ -128,7 +128,7 @@ double kl_scaled_natural_relative(const KlScaled *s, const double *x, const doub
 // A factor of the scaled system whose pivots are all this large is regular: its solution is unique and
 // loses few digits.
 #define KL_REGULAR_PIVOT 1e-4
-bool kl_scaled_is_regular(const KlScaled *s);  // the last factorization; false in body space
+bool kl_scaled_is_regular(const KlScaled *s);  // the last factorization; false in body space and before the first
 // Fills the blocks of D below the diagonal, where that is still to do.
 void kl_scaled_mirror(KlScaled *s);
 

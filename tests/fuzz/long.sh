@@ -36,6 +36,7 @@ one_turn() { # TARGET KIND INPUTS
     [ -f "$words" ] && options+=("-dict=$words")
     # HDF5 itself leaks a little on damaged files. Without sanitizers there are no leaks to look for.
     { [ "$target" = hdf5_bytes ] || [ "$kind" = bulk ]; } && leaks=0
+    [ "$target" = hdf5_bytes ] && options+=(-max_len=10000)  # small files, which reach as far
     mkdir -p "$out/corpus/$target" "$out/crash/$target"
     local begin=$SECONDS
     ASAN_OPTIONS=detect_leaks=$leaks:allocator_may_return_null=1:detect_stack_use_after_return=1 \
