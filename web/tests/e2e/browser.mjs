@@ -8,7 +8,7 @@ import { preview } from 'vite';
 // A wait ends when the thing is there, however long it takes on a machine that is shared and draws in software; these
 // only bound it. No test measures time by them. [ms]
 const PATIENCE = 240_000;
-const RUN_PATIENCE = 600_000; // until buffers are full
+export const RUN_PATIENCE = 600_000; // until a run has got somewhere
 
 const root = resolve(import.meta.dirname, '../..');
 export const shots = resolve(root, '../build/screenshots');
@@ -133,7 +133,9 @@ export async function seek(page, step) {
         window.kinloop.pause();
         window.kinloop.seek(s);
     }, step);
-    await page.waitForFunction((s) => window.kinloop.lanes.every((l) => l.shown === s), step);
+    await page.waitForFunction((s) => window.kinloop.lanes.every((l) => l.shown === s), step, {
+        timeout: RUN_PATIENCE,
+    });
 }
 
 /** The link that Share makes, with the hashes of the state shown. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { zipSync } from 'fflate';
-import { browse, download, filled, openPage, says, seek, serve, shots } from './browser.mjs';
+import { browse, download, filled, openPage, RUN_PATIENCE, says, seek, serve, shots } from './browser.mjs';
 
 let server;
 let browser;
@@ -73,6 +73,7 @@ async function opened(page, id) {
     await page.waitForFunction(
         (scene) => window.kinloop.scene === scene && window.kinloop.lanes.some((l) => l.filled > 60),
         id,
+        { timeout: RUN_PATIENCE },
     );
     await page.evaluate(() => window.kinloop.pause());
 }
