@@ -121,11 +121,30 @@ if build configure-sanitizers cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUIL
     if $all; then run_ctest sanitizers build/sanitize; else run_ctest sanitizers build/sanitize -L quick; fi
 fi
 
+if $all && command -v clang >/dev/null; then
+    for kind in memory thread; do
+        stage "quick C tests under the ${kind} sanitizer"
+        if make --no-print-directory sanitize-$kind >build/make-sanitize-$kind.log 2>&1; then
+            count "sanitize-$kind" "$(grep -c ' Passed ' build/make-sanitize-$kind.log)" 0 0
+        else
+            tail -40 build/make-sanitize-$kind.log
+            count "sanitize-$kind" 0 1 1
+        fi
+    done
+elif $all; then
+    skip sanitize-memory "no clang"
+fi
+
 if command -v clang >/dev/null; then
     stage "the golden hashes by other compilers and optimisation levels"
     run_counted compilers tests/golden/compilers.sh
 else
     skip compilers "no clang"
+fi
+
+if $all; then
+    stage "results by vectors of other widths"
+    run_counted widths tests/golden/widths.sh
 fi
 
 if [ -f wasm/parity.mjs ]; then
