@@ -240,6 +240,60 @@ static void every_outcome_is_finite_and_in_the_cone(void **state) {
     }
 }
 
+// The problem with its contacts in reverse; row[i] is where row i has gone.
+static KlProblem *reverse_contacts(const Case *c, int32_t row[CASE_MAX_DIM]) {
+    const KlProblem *p = c->problem;
+    double d[CASE_MAX_DIM * CASE_MAX_DIM], v_f[CASE_MAX_DIM], mu[CASE_MAX_DIM];
+    int32_t first = p->dim - 3 * p->contact_count;
+    for (int32_t i = 0; i < p->dim; i++) {
+        row[i] = i < first ? i : first + 3 * (p->contact_count - 1 - (i - first) / 3) + (i - first) % 3;
+    }
+    for (int32_t i = 0; i < p->dim; i++) {
+        v_f[row[i]] = p->free_velocity[i];
+        for (int32_t j = 0; j < p->dim; j++) {
+            d[row[i] * p->dim + row[j]] = c->delassus[i * p->dim + j];
+        }
+    }
+    for (int32_t k = 0; k < p->contact_count; k++) {
+        mu[p->contact_count - 1 - k] = p->friction[k];
+    }
+    KlProblem *reversed;
+    assert_ok(kl_problem_from_dense(p->joint_rows, p->limit_count, p->contact_count, d, v_f, mu, 1e-3, &reversed));
+    return reversed;
+}
+
+static void the_order_of_contacts_changes_nothing_beyond_the_bound(void **state) {
+    Case *cases = *state;
+    int compared = 0;
+    for (int32_t k = 0; k < kl_solver_kind_count(); k++) {
+        const KlSolverInfo *info = kl_solver_kind(k);
+        for (int i = 0; i < CASE_COUNT; i++) {
+            const Case *c = &cases[i];
+            if (strcmp(info->solves, "ncp") != 0 || !c->unique || c->hard || c->problem->contact_count < 2) {
+                continue;
+            }
+            int32_t row[CASE_MAX_DIM];
+            KlProblem *reversed = reverse_contacts(c, row);
+            KlSolver *solver;
+            KlSolution s;
+            double lambda[CASE_MAX_DIM];
+            assert_ok(kl_solver_create(info->id, &solver));
+            assert_ok(kl_solver_preset(solver, "high-precision"));
+            assert_ok(kl_solver_solve(solver, reversed, NULL, &s));
+            memcpy(lambda, s.lambda, (size_t)reversed->dim * sizeof *lambda);
+            s = solve(solver, c);
+            for (int32_t r = 0; r < reversed->dim; r++) {
+                assert_near(lambda[row[r]], s.lambda[r], CLOSE * max_abs(s.lambda, reversed->dim));
+            }
+            compared++;
+            kl_solver_destroy(solver);
+            kl_problem_destroy(reversed);
+        }
+    }
+    assert_true(compared > 0);
+    print_message("%d pairs of solutions\n", compared);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers_keep_what_their_stop_test_promises),
@@ -247,6 +301,7 @@ int main(void) {
         cmocka_unit_test(driven_on_they_solve_it_to_rounding),
         cmocka_unit_test(local_solvers_settle_where_each_contact_is_exact),
         cmocka_unit_test(early_stopping_ends_on_a_plateau_of_the_objective),
+        cmocka_unit_test(the_order_of_contacts_changes_nothing_beyond_the_bound),
         cmocka_unit_test(every_outcome_is_finite_and_in_the_cone),
     };
     return cmocka_run_group_tests(tests, cases_setup, cases_teardown);
