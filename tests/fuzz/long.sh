@@ -11,7 +11,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 out=${KL_FUZZ_LONG:-$top/build/fuzz-long}
 count=${1:-10000000}
 [ $# -gt 0 ] && shift
-targets=${*:-link problem hdf5_bytes scene mesh urdf mjcf builder solver loops hdf5}
+targets=${*:-link problem hdf5_bytes scene mesh urdf mjcf builder solver loops hdf5_objects hdf5}
 turn=$(((count + 19) / 20))
 most_failures=20 # of one target and build; then the next one comes
 mkdir -p "$out/log"
@@ -43,7 +43,7 @@ one_turn() { # TARGET KIND INPUTS
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
         nice -n 19 "$out/$kind/tests/fuzz/fuzz_$target" "-runs=$inputs" -timeout=10 -rss_limit_mb=2048 \
         -entropic=0 -print_final_stats=1 -detect_leaks=$leaks "${options[@]}" \
-        -artifact_prefix="$out/crash/$target/" "$out/corpus/$target" "$top/tests/fuzz/corpus/$target" >"$log" 2>&1 ||
+        -artifact_prefix="$out/crash/$target/" "$out/corpus/$target" "$top/tests/fuzz/corpus/${target%_objects}" >"$log" 2>&1 ||
         failed=1
     [ $failed = 0 ] || cp "$log" "$log-failure-$(date +%s)"
     local ran edges

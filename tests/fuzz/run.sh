@@ -34,7 +34,7 @@ for name in $targets; do
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
     nice -n 19 "$build/tests/fuzz/fuzz_$name" "$limit" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
         $dictionary -detect_leaks=$leaks -artifact_prefix="$build/crash/$name/" "$@" \
-        "$build/corpus/$name" "$top/tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1 ||
+        "$build/corpus/$name" "$top/tests/fuzz/corpus/${name%_objects}" >"$build/$name.log" 2>&1 ||
         { tail -60 "$build/$name.log" >&2; exit 1; }
     grep -E 'cov:|stat::number_of_executed_units|stat::average_exec' "$build/$name.log" | tail -3
 done
