@@ -74,6 +74,7 @@ static const double MARGIN = 0.5;       // of the tolerance: the judge sums in a
 static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
 static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
 static const double FIRST_PROXIMAL = 1e-2, LATER_PROXIMAL = 1.0;
+static const double LOPSIDED = 1e-2;     // of the unit diagonal, in D - D^T
 static const double HELD_SHARE = 0.1;    // of the tolerance, left in held rows
 static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum {
@@ -334,12 +335,17 @@ static bool slides(const Newton *n) {
     return false;
 }
 
+// What knows symmetric systems alone, the held problem and each contact's own one, then solves a neighbour of
+// the problem.
+static bool is_lopsided(const Newton *n) { return n->scaled.asymmetry > LOPSIDED; }
+
 static void start_sweeps(Newton *n) {
     n->phase = PHASE_NEWTON;
     if (kl_sweeps_apply(&n->scaled)) {
         n->phase = PHASE_SWEEPS;
         double afford = SWEEPS * kl_block_lu_flops(n->scaled.lu) / kl_sweep_flops(&n->scaled);
         n->sweeps_left = afford > MOST_SWEEPS ? MOST_SWEEPS : (int32_t)afford;
+        n->sweeps_left = is_lopsided(n) ? SWEEPS : n->sweeps_left;
         kl_scaled_mirror(&n->scaled);
         memcpy(n->step, n->x, (size_t)n->scaled.dim * sizeof *n->x);
     }
@@ -349,7 +355,7 @@ static void start_sweeps(Newton *n) {
 // those of what they led to.
 static void start_held(Newton *n) {
     (void)kl_semismooth_states(&n->scaled, n->x, n->velocity, n->state);
-    if (!n->scaled.bodies && !slides(n)) {
+    if (!n->scaled.bodies && !slides(n) && !is_lopsided(n)) {
         n->phase = PHASE_HELD;
         n->held_tries = 0;
     } else {

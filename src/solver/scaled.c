@@ -10,6 +10,8 @@
 #include "math/lanes.h"
 #include "math/vec.h"
 
+static const double ROUNDING = 1e-13;  // of the unit diagonal
+
 static double larger(double a, double b) { return a > b ? a : b; }
 
 void kl_scaled_release(KlScaled *s) {
@@ -359,9 +361,10 @@ static void fill_from_entries(KlScaled *s, int32_t *entry_of) {
     }
 }
 
-// Whether D as given is symmetric to rounding.
-static bool is_symmetric(const KlScaled *s) {
+// The largest entry of D - D^T, as D is given.
+static double measure_asymmetry(const KlScaled *s) {
     const KlBlockMatrix *m = &s->delassus;
+    double most = 0.0;
     for (int32_t b = 0; b < m->block_count; b++) {
         int32_t rows = m->block_start[b + 1] - m->block_start[b];
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
@@ -369,14 +372,13 @@ static bool is_symmetric(const KlScaled *s) {
             const double *here = m->values + m->offset[e], *there = m->values + m->offset[m->transpose[e]];
             for (int32_t i = 0; i < rows && c >= b; i++) {
                 for (int32_t j = 0; j < columns; j++) {
-                    if (!(fabs(here[i * columns + j] - there[j * rows + i]) <= 1e-13)) {  // of the unit diagonal
-                        return false;
-                    }
+                    double difference = fabs(here[i * columns + j] - there[j * rows + i]);
+                    most = most >= difference ? most : difference;
                 }
             }
         }
     }
-    return true;
+    return most;
 }
 
 static double *diagonal_block(const KlBlockMatrix *m, int32_t b) {
@@ -493,6 +495,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     s->limits = problem->limit_count;
     s->contacts = problem->contact_count;
     s->factorizations = 0;
+    s->asymmetry = 0.0;
     if (!lay_out(s)) {
         return KL_ERR_MEMORY;
     }
@@ -516,7 +519,8 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     } else {
         memset(s->delassus.values, 0, s->value_count * sizeof *s->delassus.values);
         fill_from_entries(s, s->work.at);
-        s->symmetric = is_symmetric(s);
+        s->asymmetry = measure_asymmetry(s);
+        s->symmetric = s->asymmetry <= ROUNDING;
         s->mirrored = true;
     }
     add_softening(s);

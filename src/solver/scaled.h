@@ -55,6 +55,7 @@ typedef struct KlScaled {
     int32_t limits, contacts;
     double unit;             // of x
     bool symmetric;          // D, to rounding
+    double asymmetry;        // largest entry of D - D^T, against the unit diagonal
     double *scale;           // (dim) p
     double *report_scale;    // (dim) S of r_nat_rel
     double *free_velocity;   // (dim) scaled v_f

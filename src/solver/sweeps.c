@@ -33,8 +33,10 @@ static const double *other_velocity(const KlScaled *s, int32_t b, const double *
     return own;
 }
 
-static void solve_contact(const KlScaled *s, int32_t b, const double *own, const double v[3], double fresh[3]) {
-    KlLocalProblem local = {.free_velocity = {v[0], v[1], v[2]}, .friction = kl_block_friction(s->problem, b)};
+static void solve_contact(const KlScaled *s, int32_t b, const double *own, const double v[3], const double old[3],
+                          double fresh[3]) {
+    KlLocalProblem local = {
+        .free_velocity = {v[0], v[1], v[2]}, .friction = kl_block_friction(s->problem, b), .last = old};
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 3; j++) {
             local.delassus[3 * i + j] = 0.5 * (own[3 * i + j] + own[3 * j + i]);
@@ -50,7 +52,7 @@ double kl_sweep_once(const KlScaled *s, double *x) {
         int32_t rows = s->delassus.block_start[b + 1] - s->delassus.block_start[b];
         const double *own = other_velocity(s, b, x, v);
         if (rows == 3) {
-            solve_contact(s, b, own, v, fresh);
+            solve_contact(s, b, own, v, old, fresh);
         } else {
             fresh[0] = v[0] < 0.0 ? -v[0] / own[0] : 0.0;
         }

@@ -148,7 +148,7 @@ static void slip(KlConic *c, KlConicSearch search, bool minimum, double tangent[
 }
 
 static void solve_scaled(const KlLocalProblem *local, KlConicSearch search, bool minimum, double lambda[3]) {
-    KlConic c = {0};
+    KlConic c = {.last = local->last};
     set_plane(local, &c);
     lambda[0] = lambda[1] = lambda[2] = 0.0;
     if (c.free_normal > 0.0) {

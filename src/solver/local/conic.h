@@ -14,6 +14,8 @@
 #ifndef KL_SOLVER_LOCAL_CONIC_H
 #define KL_SOLVER_LOCAL_CONIC_H
 
+#include <math.h>
+
 #include "solver/local/local.h"
 
 typedef struct KlConic {
@@ -26,6 +28,7 @@ typedef struct KlConic {
     double centre[2];            // lambda_T,0 = -A^-1 w: the minimum over the plane
     bool centred;                // A is definite, centre is valid
     double slope[6];             // F = k0 + k1 c + k2 s + k3 c^2 + k4 c s + k5 s^2
+    const double *last;          // (t, o) the reaction to begin near, or NULL
 } KlConic;
 
 // A local minimum finder: the unit vector e of the slipping reaction. Called only when the minimum
@@ -35,6 +38,16 @@ typedef bool (*KlConicSearch)(const KlConic *conic, double e[2]);
 // k0 + k1 c + k2 s + k3 c^2 + k4 c s + k5 s^2 at e = (c, s), and its sign changes on the unit circle.
 static inline double kl_circle_value(const double k[6], const double e[2]) {
     return k[0] + e[0] * (k[1] + k[3] * e[0] + k[4] * e[1]) + e[1] * (k[2] + k[5] * e[1]);
+}
+// Its derivative along the circle, and e turned back by a small step (the tangent's, to second order).
+static inline double kl_circle_rate(const double k[6], const double e[2]) {
+    double c = e[0], s = e[1];
+    return -k[1] * s + k[2] * c + 2.0 * (k[5] - k[3]) * c * s + k[4] * (c * c - s * s);
+}
+static inline void kl_circle_turn(double step, double e[2]) {
+    double x = e[0] + step * e[1], y = e[1] - step * e[0], size = sqrt(x * x + y * y);
+    e[0] = x / size;
+    e[1] = y / size;
 }
 enum { KL_CIRCLE_ROOTS = 4 };
 int32_t kl_circle_roots(const double k[6], double e[KL_CIRCLE_ROOTS][2]);  // their number

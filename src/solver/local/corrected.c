@@ -7,24 +7,66 @@
 //   v_T = (K A e + f w) / f = -beta e,  so  e_perp . (K A e + f w) = 0  and  e . (K A e + f w) <= 0,
 // again a trigonometric polynomial of degree two (w without s).
 #include <math.h>
+#include <stddef.h>
 
 #include "solver/local/conic.h"
 
-bool kl_conic_coulomb(const KlConic *c, double e[2]) {
+typedef struct Slide {
+    double parallel[6];        // e_perp . (K A e + f w), as KlConic's slope
+    double drive[2], side[4];  // e . (K A e + f w) = e . drive + e . side e
+} Slide;
+
+static Slide make_slide(const KlConic *c) {
     double a = c->normal, gt = c->friction * c->coupling[0], go = c->friction * c->coupling[1];
     double wt = c->drive[0], wo = c->drive[1];
     double tc = c->k * c->plane[0] + gt * wt, ts = c->k * c->plane[1] + go * wt;
     double oc = c->k * c->plane[1] + gt * wo, os = c->k * c->plane[2] + go * wo;
-    double parallel[6] = {0.0, a * wo, -a * wt, oc, os - tc, -ts}, roots[KL_CIRCLE_ROOTS][2], best = INFINITY;
-    int32_t count = kl_circle_roots(parallel, roots);
+    return (Slide){{0.0, a * wo, -a * wt, oc, os - tc, -ts}, {a * wt, a * wo}, {tc, ts, oc, os}};
+}
+
+// Whether v_T opposes the reaction along e, as a root of `parallel` may fail to.
+static bool opposes(const Slide *slide, const double e[2]) {
+    const double *d = slide->drive, *m = slide->side;
+    double x = e[0], y = e[1];
+    return x * (d[0] + m[0] * x + m[1] * y) + y * (d[1] + m[2] * x + m[3] * y) <= 0.0;
+}
+
+// Newton's method on the circle from the last reaction, or from where the drive pushes. True when it ends at
+// a slipping reaction.
+static bool follow(const KlConic *c, const Slide *slide, double e[2]) {
+    enum { STEPS = 8 };
+    const double *k = slide->parallel, near = 1e-9;  // squared by the last step: below rounding
+    bool pushed = c->last[0] == 0.0 && c->last[1] == 0.0;
+    double x = pushed ? -c->drive[0] : c->last[0], y = pushed ? -c->drive[1] : c->last[1], step = 1.0;
+    double size = sqrt(x * x + y * y);
+    if (!(size > 0.0)) {
+        return false;
+    }
+    e[0] = x / size;
+    e[1] = y / size;
+    for (int32_t i = 0; i < STEPS && fabs(step) > near; i++) {
+        step = kl_circle_value(k, e) / kl_circle_rate(k, e);
+        if (!(fabs(step) < 1.0)) {
+            return false;
+        }
+        kl_circle_turn(step, e);
+    }
+    return fabs(step) <= near && kl_conic_radial(c, e) > 0.0 && opposes(slide, e);
+}
+
+bool kl_conic_coulomb(const KlConic *c, double e[2]) {
+    Slide slide = make_slide(c);
+    if (c->last != NULL && follow(c, &slide, e)) {
+        return true;
+    }
+    double roots[KL_CIRCLE_ROOTS][2], best = INFINITY;
+    int32_t count = kl_circle_roots(slide.parallel, roots);
     for (int32_t i = 0; i < count && i < KL_CIRCLE_ROOTS; i++) {
-        double x = roots[i][0], y = roots[i][1];
-        double along = x * (a * wt + tc * x + ts * y) + y * (a * wo + oc * x + os * y);
-        double value = along <= 0.0 ? kl_conic_objective(c, roots[i]) : INFINITY;
+        double value = opposes(&slide, roots[i]) ? kl_conic_objective(c, roots[i]) : INFINITY;
         if (value < best) {
             best = value;
-            e[0] = x;
-            e[1] = y;
+            e[0] = roots[i][0];
+            e[1] = roots[i][1];
         }
     }
     return best < INFINITY;

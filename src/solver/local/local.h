@@ -15,6 +15,7 @@ typedef struct KlLocalProblem {
     double desaxce;           // s >= 0; 0 without the correction
     double friction;          // mu >= 0
     double step;              // CCP, NCP: the step length of the method [kg]
+    const double *last;       // (t, o) Coulomb: near this reaction, a slipping one is sought first; or NULL
 } KlLocalProblem;
 
 // A local solver replaces the previous reaction by the new one.

@@ -106,15 +106,11 @@ static void far_from_roots(const double k[6], double e[2]) {
 // Two Newton steps on the circle remove the rounding of the half-angle form.
 static void polish(const double k[6], double e[2]) {
     for (int32_t i = 0; i < 2; i++) {
-        double c = e[0], s = e[1];
-        double rate = -k[1] * s + k[2] * c + 2.0 * (k[5] - k[3]) * c * s + k[4] * (c * c - s * s);
-        double step = kl_circle_value(k, e) / rate;
+        double step = kl_circle_value(k, e) / kl_circle_rate(k, e);
         if (!(fabs(step) < 1e-6)) {
             return;
         }
-        double x = c + step * s, y = s - step * c, size = sqrt(x * x + y * y);
-        e[0] = x / size;
-        e[1] = y / size;
+        kl_circle_turn(step, e);
     }
 }
 
