@@ -7,28 +7,26 @@ import { cursor, dt, lanes, seek, stale, styles, tables, tick } from '../state/s
 import { KlElement } from './element';
 import { bytes } from './format';
 
-export const framesPerSecond = signal(0);
+const picturesPerSecond = signal(0); // of the views, which rest when nothing moves
 
 export class KlStatusBar extends KlElement {
     private timer = 0;
+    private pictures = 0;
+    private readonly count = () => this.pictures++;
 
     override connectedCallback(): void {
         super.connectedCallback();
-        let frames = 0;
-        const count = () => {
-            frames++;
-            this.timer = requestAnimationFrame(count);
-        };
-        count();
-        setInterval(() => {
-            framesPerSecond.value = frames;
-            frames = 0;
+        document.addEventListener('kl-drawn', this.count);
+        this.timer = window.setInterval(() => {
+            picturesPerSecond.value = this.pictures;
+            this.pictures = 0;
         }, 1000);
     }
 
     override disconnectedCallback(): void {
         super.disconnectedCallback();
-        cancelAnimationFrame(this.timer);
+        document.removeEventListener('kl-drawn', this.count);
+        clearInterval(this.timer);
     }
 
     override render() {
@@ -45,14 +43,14 @@ export class KlStatusBar extends KlElement {
                     <span class="chip" .style=${`--c: ${style?.color}`} aria-hidden="true">${style?.marker}</span>
                     <code data-hash-lane=${lane.choice.id} data-step=${frame?.step ?? -1}>${frame ? frame.hash.toString(16).padStart(16, '0') : '…'}</code>
                     ${exact || !frame ? null : html`<small>at ${frame.step}</small>`}
-                    <small>${this.outcomes(lane.history.column('outcome'))}</small>
+                    <small>${this.outcomes(lane.history.tally('outcome'))}</small>
                 </span>`;
             })}
             <span class="spacer"></span>
             ${stale.value ? html`<span class="stale">edited, running again…</span>` : null}
             ${this.verdict()}
             <span title="Memory of the frames kept">${bytes(memory)}</span>
-            <span>${framesPerSecond.value} fps</span>
+            ${picturesPerSecond.value > 0 ? html`<span title="Pictures of the views in a second">${picturesPerSecond.value} fps</span>` : null}
         `;
     }
 
@@ -65,14 +63,12 @@ export class KlStatusBar extends KlElement {
     }
 
     /** How many steps ended in which way, the unusual ones only. */
-    private outcomes(column: Float64Array): string {
+    private outcomes(counts: ReadonlyMap<number, number>): string {
         const names = tables.value?.outcomes ?? [];
-        const counts = new Map<number, number>();
-        for (const o of column) counts.set(o, (counts.get(o) ?? 0) + 1);
-        counts.delete(0);
-        if (column.length === 0) return '';
-        if (counts.size === 0) return 'all converged';
-        return [...counts].map(([o, n]) => `${n} ${names[o] ?? o}`).join(', ');
+        const unusual = [...counts].filter(([o]) => o !== 0);
+        if (counts.size === 0) return '';
+        if (unusual.length === 0) return 'all converged';
+        return unusual.map(([o, n]) => `${n} ${names[o] ?? o}`).join(', ');
     }
 }
 

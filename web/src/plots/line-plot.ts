@@ -108,7 +108,11 @@ export class KlPlot extends KlElement {
         super.connectedCallback();
         this.disposers = [
             effect(() => {
-                void [tick.value, dark.value];
+                void tick.value;
+                if (this.seen) enqueue(this, () => this.redraw(), true);
+            }),
+            effect(() => {
+                void dark.value;
                 this.refresh(false);
             }),
             effect(() => {
@@ -297,7 +301,8 @@ export class KlPlot extends KlElement {
         if (!this.marker || !this.chart || !this.definition.xIsTime) return;
         const left = this.chart.valToPos(cursor.peek() * dt.peek(), 'x');
         this.marker.style.transform = `translateX(${left}px)`;
-        this.marker.style.display = left >= 0 && left <= this.chart.over.clientWidth ? '' : 'none';
+        const width = this.chart.bbox.width / uPlot.pxRatio; // not asked of the browser: that lays out the page
+        this.marker.style.display = left >= 0 && left <= width ? '' : 'none';
     }
 
     private key(event: KeyboardEvent): void {

@@ -6,14 +6,14 @@ import { dt, focused, runIndex, scene, tables, tick } from './session';
 export interface Tick {
     step: number;
     kind: 'contact' | 'mode' | 'limit' | 'push' | 'stopped';
-    text: string;
 }
 
 const MOST = 400;
 
-function contactKey(frame: Frame): { count: number; modes: string } {
-    const modes = frame.fields.get('contact_mode')?.values;
-    return { count: modes?.length ?? 0, modes: modes ? Array.from(modes as Int32Array).join('') : '' };
+const NONE = new Int32Array(0);
+
+function contactModes(frame: Frame): Int32Array {
+    return (frame.fields.get('contact_mode')?.values as Int32Array | undefined) ?? NONE;
 }
 
 export const ticks = computed<Tick[]>(() => {
@@ -22,27 +22,23 @@ export const ticks = computed<Tick[]>(() => {
     if (!lane) return [];
     const out: Tick[] = [];
     for (const event of scene.value?.runs[runIndex.value]?.events ?? []) {
-        out.push({ step: Math.round(event.start / dt.value), kind: 'push', text: 'push begins' });
+        out.push({ step: Math.round(event.start / dt.value), kind: 'push' });
     }
-    let before: ReturnType<typeof contactKey> | null = null;
+    let before: Int32Array | null = null;
     for (const frame of lane.history.allFrames()) {
-        const now = contactKey(frame);
-        if (before && now.count !== before.count) {
-            out.push({ step: frame.step, kind: 'contact', text: `contacts ${before.count} → ${now.count}` });
-        } else if (before && now.modes !== before.modes) {
-            out.push({ step: frame.step, kind: 'mode', text: 'stick, slip or open changed' });
-        }
+        const now = contactModes(frame);
+        if (before && now.length !== before.length) out.push({ step: frame.step, kind: 'contact' });
+        else if (before?.some((mode, k) => mode !== now[k])) out.push({ step: frame.step, kind: 'mode' });
         before = now;
     }
     const limit = tables.value?.outcomes.indexOf('max-iterations') ?? 1;
     const outcomes = lane.history.column('outcome');
     let inside = false;
     for (let i = 0; i < outcomes.length; i++) {
-        if (outcomes[i] === limit && !inside)
-            out.push({ step: i + 1, kind: 'limit', text: 'out of iterations' });
+        if (outcomes[i] === limit && !inside) out.push({ step: i + 1, kind: 'limit' });
         inside = outcomes[i] === limit;
     }
-    if (lane.stoppedAt >= 0) out.push({ step: lane.stoppedAt, kind: 'stopped', text: 'stopped' });
+    if (lane.stoppedAt >= 0) out.push({ step: lane.stoppedAt, kind: 'stopped' });
     return thin(out);
 });
 

@@ -16,6 +16,7 @@ export class History {
     private columns: Float64Array[];
     private frames: Frame[] = [];
     private bytes = 0;
+    private tallies = new Map<string, { rows: number; counts: Map<number, number> }>();
 
     constructor(
         readonly names: string[],
@@ -28,6 +29,18 @@ export class History {
     column(name: string): Float64Array {
         const index = this.names.indexOf(name);
         return index < 0 ? new Float64Array(0) : this.columns[index].subarray(0, this.rows);
+    }
+
+    /** How many rows hold each value of a column; counted on as rows come. */
+    tally(name: string): ReadonlyMap<number, number> {
+        let tally = this.tallies.get(name);
+        if (!tally) this.tallies.set(name, (tally = { rows: 0, counts: new Map() }));
+        const column = this.column(name);
+        for (; tally.rows < column.length; tally.rows++) {
+            const value = column[tally.rows];
+            tally.counts.set(value, (tally.counts.get(value) ?? 0) + 1);
+        }
+        return tally.counts;
     }
 
     get frameCount(): number {
@@ -55,6 +68,7 @@ export class History {
     /** Forgets everything after `step`. */
     truncate(step: number): void {
         this.rows = Math.min(this.rows, step);
+        this.tallies.clear();
         this.frames = this.frames.filter((f) => f.step <= step);
         this.bytes = this.frames.reduce((sum, f) => sum + frameBytes(f), 0);
         this.version++;

@@ -2,6 +2,22 @@
 import * as THREE from 'three';
 
 const UP = new THREE.Vector3(0, 0, 1);
+// Work space: an arrow a contact, four views, sixty times a second.
+const turn = new THREE.Quaternion();
+const direction = new THREE.Vector3();
+const neck = new THREE.Vector3();
+const size = new THREE.Vector3();
+const matrix = new THREE.Matrix4();
+
+/** Draws the first `count` instances, and sends no others to the graphics card. */
+export function showInstances(mesh: THREE.InstancedMesh, count: number): void {
+    mesh.count = count;
+    mesh.visible = count > 0;
+    if (count === 0) return;
+    mesh.instanceMatrix.clearUpdateRanges();
+    mesh.instanceMatrix.addUpdateRange(0, 16 * count);
+    mesh.instanceMatrix.needsUpdate = true;
+}
 
 export class Arrows {
     readonly group = new THREE.Group();
@@ -45,29 +61,24 @@ export class Arrows {
     add(from: THREE.Vector3, vector: THREE.Vector3, width: number): void {
         const length = vector.length();
         if (this.count >= this.capacity || length < width * 0.05) return;
-        const turn = new THREE.Quaternion().setFromUnitVectors(UP, vector.clone().divideScalar(length));
+        turn.setFromUnitVectors(UP, direction.copy(vector).divideScalar(length));
         const headLength = Math.min(5 * width, 0.6 * length);
         const shaftLength = length - headLength;
-        const matrix = new THREE.Matrix4();
-        matrix.compose(from, turn, new THREE.Vector3(width, width, shaftLength));
+        matrix.compose(from, turn, size.set(width, width, shaftLength));
         this.shafts.setMatrixAt(this.count, matrix);
-        const neck = vector
-            .clone()
-            .multiplyScalar(shaftLength / length)
-            .add(from);
-        matrix.compose(neck, turn, new THREE.Vector3(2.2 * width, 2.2 * width, headLength));
+        neck.copy(from).addScaledVector(direction, shaftLength);
+        matrix.compose(neck, turn, size.set(2.2 * width, 2.2 * width, headLength));
         this.heads.setMatrixAt(this.count, matrix);
         this.count++;
     }
 
     done(): void {
-        this.shafts.count = this.heads.count = this.count;
-        this.shafts.instanceMatrix.needsUpdate = this.heads.instanceMatrix.needsUpdate = true;
+        showInstances(this.shafts, this.count);
+        showInstances(this.heads, this.count);
     }
 
     /** What is drawn, from foot to tip. */
     vectors(): number[][] {
-        const matrix = new THREE.Matrix4();
         const tip = new THREE.Vector3();
         const out: number[][] = [];
         for (let i = 0; i < this.count; i++) {

@@ -2,11 +2,23 @@
 // a sticking one a full disk, a slipping one a half disk that points along the friction force.
 import * as THREE from 'three';
 import type { Frame } from '../state/history';
-import { Arrows } from './arrows';
+import { Arrows, showInstances } from './arrows';
 import type { Palette } from './palette';
 
 const CAPACITY = 2048;
 const MODES = ['open', 'stick', 'slip'] as const;
+
+// Work space of one contact.
+const at = new THREE.Vector3();
+const normal = new THREE.Vector3();
+const f = new THREE.Vector3(); // force [N]
+const along = new THREE.Vector3(); // its tangential part
+const t = new THREE.Vector3();
+const o = new THREE.Vector3();
+const arrow = new THREE.Vector3();
+const basis = new THREE.Matrix4();
+const sized = new THREE.Matrix4();
+const scale = new THREE.Vector3();
 
 export interface ContactOptions {
     selected: number; // drawn larger, -1 = none
@@ -85,43 +97,35 @@ export class Contacts {
         const total = position && axes ? Math.min(position.length / 3, CAPACITY) : 0;
         this.centers = position ?? this.centers.subarray(0, 0);
         this.radius = options.size;
-        const basis = new THREE.Matrix4();
         for (let k = 0; k < total; k++) {
-            const at = new THREE.Vector3().fromArray(position!, 3 * k);
-            const normal = new THREE.Vector3().fromArray(axes!, 9 * k + 6);
-            const f = force ? new THREE.Vector3().fromArray(force, 3 * k) : new THREE.Vector3();
-            const along = f.clone().addScaledVector(normal, -f.dot(normal));
-            const t =
-                along.lengthSq() > 1e-18
-                    ? along.clone().normalize()
-                    : new THREE.Vector3().fromArray(axes!, 9 * k);
-            const o = new THREE.Vector3().crossVectors(normal, t);
+            at.fromArray(position!, 3 * k);
+            normal.fromArray(axes!, 9 * k + 6);
+            if (force) f.fromArray(force, 3 * k);
+            else f.set(0, 0, 0);
+            along.copy(f).addScaledVector(normal, -f.dot(normal));
+            if (along.lengthSq() > 1e-18) t.copy(along).normalize();
+            else t.fromArray(axes!, 9 * k);
+            o.crossVectors(normal, t);
             const m = mode ? Math.min(2, Number(mode[k])) : 0;
             basis.makeBasis(t, o, normal).setPosition(at);
             const size = (k === options.selected ? 1.7 : 1) * options.size;
-            const disk = basis.clone().scale(new THREE.Vector3(size, size, size));
-            this.disks[m].setMatrixAt(counts[m]++, disk);
+            this.disks[m].setMatrixAt(counts[m]++, sized.copy(basis).scale(scale.setScalar(size)));
             const mu = friction ? friction[k] : 0;
             if (options.cones && mu > 0) {
                 const height = Math.max(f.dot(normal) * options.forceScale, 2 * options.size);
-                const cone = basis.clone().scale(new THREE.Vector3(mu * height, mu * height, height));
-                this.cones.setMatrixAt(coneCount++, cone);
+                sized.copy(basis).scale(scale.set(mu * height, mu * height, height));
+                this.cones.setMatrixAt(coneCount++, sized);
             }
-            if (options.forces) this.addForces(at, f, along, options);
+            if (options.forces) this.addForces(options);
         }
-        this.disks.forEach((disk, i) => {
-            disk.count = counts[i];
-            disk.instanceMatrix.needsUpdate = true;
-        });
-        this.cones.count = coneCount;
-        this.cones.instanceMatrix.needsUpdate = true;
+        this.disks.forEach((disk, i) => showInstances(disk, counts[i]));
+        showInstances(this.cones, coneCount);
         this.normal.done();
         this.tangential.done();
     }
 
     /** The contact whose disk the ray meets, nearest first; -1 = none. */
     pick(ray: THREE.Raycaster): number {
-        const at = new THREE.Vector3();
         let found = -1;
         let nearest = Number.POSITIVE_INFINITY;
         for (let k = 0; 3 * k < this.centers.length; k++) {
@@ -133,19 +137,14 @@ export class Contacts {
         return found;
     }
 
-    private addForces(
-        at: THREE.Vector3,
-        f: THREE.Vector3,
-        along: THREE.Vector3,
-        options: ContactOptions,
-    ): void {
-        const width = 0.2 * options.size;
-        if (!options.split) {
-            this.normal.add(at, f.clone().multiplyScalar(options.forceScale), width);
+    private addForces({ size, split, forceScale }: ContactOptions): void {
+        const width = 0.2 * size;
+        if (!split) {
+            this.normal.add(at, arrow.copy(f).multiplyScalar(forceScale), width);
             return;
         }
-        this.normal.add(at, f.clone().sub(along).multiplyScalar(options.forceScale), width);
-        this.tangential.add(at, along.multiplyScalar(options.forceScale), width);
+        this.normal.add(at, arrow.copy(f).sub(along).multiplyScalar(forceScale), width);
+        this.tangential.add(at, arrow.copy(along).multiplyScalar(forceScale), width);
     }
 
     dispose(): void {

@@ -3,23 +3,21 @@
 import type { Lane } from '../state/lane';
 
 const SAMPLES = 200; // frames looked at per lane
+const GROWTH = 1.25; // of the frames, until they are looked at again: each look may move all arrows
 
 export class ForceScale {
-    private version = -1;
+    private seen = 0; // frames looked at
     private percentile = 0;
 
     reset(): void {
-        this.version = -1;
+        this.seen = 0;
     }
 
     /** Length of one newton [m] for a scene of this radius [m]. */
     length(lanes: readonly Lane[], radius: number): number {
-        const version = lanes.reduce(
-            (sum, lane) => sum + Math.floor(lane.history.frameCount / 32),
-            lanes.length,
-        );
-        if (version !== this.version || this.percentile === 0) {
-            this.version = version;
+        const count = lanes.reduce((sum, lane) => sum + lane.history.frameCount, 0);
+        if (count < this.seen || count > GROWTH * this.seen) {
+            this.seen = count;
             this.percentile = percentile95(lanes);
         }
         return this.percentile > 0 ? (0.6 * radius) / this.percentile : 0;

@@ -6,10 +6,12 @@ export type Pose = ArrayLike<number>;
 
 /** Pose (r, q = w x y z) as a matrix. */
 export function poseMatrix(pose: Pose, offset: number, out: THREE.Matrix4): THREE.Matrix4 {
-    const q = new THREE.Quaternion(pose[offset + 4], pose[offset + 5], pose[offset + 6], pose[offset + 3]);
-    const r = new THREE.Vector3(pose[offset], pose[offset + 1], pose[offset + 2]);
+    r.set(pose[offset], pose[offset + 1], pose[offset + 2]);
+    q.set(pose[offset + 4], pose[offset + 5], pose[offset + 6], pose[offset + 3]);
     return out.compose(r, q, ONE);
 }
+const r = new THREE.Vector3();
+const q = new THREE.Quaternion();
 const ONE = new THREE.Vector3(1, 1, 1);
 
 function alongZ(geometry: THREE.BufferGeometry): THREE.BufferGeometry {

@@ -7,6 +7,9 @@ import { Contacts } from './contacts';
 import { extent, poseMatrix, shape } from './geometry';
 import type { Palette } from './palette';
 
+const at = new THREE.Vector3(); // work space of a frame
+const force = new THREE.Vector3();
+
 export interface ViewOptions {
     forces: boolean;
     split: boolean;
@@ -30,6 +33,9 @@ export class LaneScene {
     readonly center: THREE.Vector3;
     private readonly bodies: THREE.Group[] = [];
     private readonly joints: THREE.Group[] = [];
+    private readonly jointFrames: THREE.Matrix4[] = []; // in the follower's frame
+    private readonly surfaces: THREE.MeshStandardMaterial[][] = []; // of each body
+    private lit = -1; // body with the light of the selection
     private readonly masses: THREE.Mesh[] = [];
     private readonly contacts: Contacts;
     private readonly jointForces: Arrows;
@@ -110,6 +116,7 @@ export class LaneScene {
             group.matrixAutoUpdate = false;
             group.userData = { kind: 'body', index: i } satisfies Picked;
             this.bodies.push(group);
+            this.surfaces.push([]);
             this.scene.add(group);
         }
         for (const geom of this.info.geoms) {
@@ -136,8 +143,9 @@ export class LaneScene {
                 transparent: true,
                 opacity: 0.35,
             });
-            mesh.add(new THREE.LineSegments(edges, lines));
+            mesh.add(fixed(new THREE.LineSegments(edges, lines)));
             (geom.body < 0 ? this.scene : this.bodies[geom.body]).add(mesh);
+            if (geom.body >= 0) this.surfaces[geom.body].push(material);
             this.disposables.push(geometry, material, edges, lines);
         }
     }
@@ -158,12 +166,13 @@ export class LaneScene {
                     : joint.dofs === 3
                       ? ball
                       : cube;
-            const mesh = new THREE.Mesh(geometry, material);
+            const mesh = fixed(new THREE.Mesh(geometry, material));
             mesh.userData = { kind: 'joint', index } satisfies Picked;
-            const axes = new THREE.AxesHelper(3 * size);
+            const axes = fixed(new THREE.AxesHelper(3 * size));
             this.disposables.push(axes);
             group.add(mesh, axes);
             this.joints.push(group);
+            this.jointFrames.push(poseMatrix(joint.followerFrame, 0, new THREE.Matrix4()));
             this.scene.add(group);
         });
     }
@@ -173,7 +182,7 @@ export class LaneScene {
         const material = new THREE.MeshBasicMaterial({ color: this.palette.highlight, depthTest: false });
         this.disposables.push(geometry, material);
         for (const body of this.bodies) {
-            const mesh = new THREE.Mesh(geometry, material);
+            const mesh = fixed(new THREE.Mesh(geometry, material));
             mesh.renderOrder = 9;
             body.add(mesh);
             this.masses.push(mesh);
@@ -187,13 +196,12 @@ export class LaneScene {
             poseMatrix(poses, 7 * i, body.matrix);
             body.matrixWorldNeedsUpdate = true;
         });
-        const local = new THREE.Matrix4();
         this.joints.forEach((joint, i) => {
             joint.visible = options.joints || options.frames;
             joint.children[0].visible = options.joints;
             joint.children[1].visible = options.frames;
-            const { follower, followerFrame } = this.info.joints[i];
-            joint.matrix.copy(this.bodies[follower].matrix).multiply(poseMatrix(followerFrame, 0, local));
+            const { follower } = this.info.joints[i];
+            joint.matrix.multiplyMatrices(this.bodies[follower].matrix, this.jointFrames[i]);
             joint.matrixWorldNeedsUpdate = true;
         });
         for (const mass of this.masses) mass.visible = options.masses;
@@ -215,8 +223,8 @@ export class LaneScene {
         const wrenches = frame.fields.get('joint_wrench')?.values as Float64Array | undefined;
         if (options.jointForces && wrenches) {
             this.joints.forEach((joint, i) => {
-                const at = new THREE.Vector3().setFromMatrixPosition(joint.matrix);
-                const force = new THREE.Vector3().fromArray(wrenches, 6 * i).multiplyScalar(forceScale);
+                at.setFromMatrixPosition(joint.matrix);
+                force.fromArray(wrenches, 6 * i).multiplyScalar(forceScale);
                 this.jointForces.add(at, force, 0.008 * this.radius);
             });
         }
@@ -224,31 +232,29 @@ export class LaneScene {
     }
 
     private highlight(selected: Picked | null): void {
-        this.bodies.forEach((body, i) => {
-            const on = selected?.kind === 'body' && selected.index === i;
-            body.traverse((part) => {
-                if (part instanceof THREE.Mesh && part.material instanceof THREE.MeshStandardMaterial) {
-                    part.material.emissive.setHex(on ? this.palette.highlight : 0);
-                    part.material.emissiveIntensity = on ? 0.35 : 0;
-                }
-            });
-        });
-        this.joints.forEach((joint, i) => {
-            joint.scale.setScalar(1);
-            if (selected?.kind === 'joint' && selected.index === i)
-                joint.matrix.scale(new THREE.Vector3(1.8, 1.8, 1.8));
-        });
+        const body = selected?.kind === 'body' ? selected.index : -1;
+        if (body !== this.lit) {
+            this.shine(this.lit, false);
+            this.shine(body, true);
+            this.lit = body;
+        }
+        if (selected?.kind === 'joint') this.joints[selected.index]?.matrix.scale(at.setScalar(1.8));
+    }
+
+    private shine(body: number, on: boolean): void {
+        for (const material of this.surfaces[body] ?? []) {
+            material.emissive.setHex(on ? this.palette.highlight : 0);
+            material.emissiveIntensity = on ? 0.35 : 0;
+        }
     }
 
     private followLight(poses: Float64Array): void {
         const middle = new THREE.Vector3();
-        for (let i = 0; i < this.bodies.length; i++) middle.add(new THREE.Vector3().fromArray(poses, 7 * i));
+        for (let i = 0; i < this.bodies.length; i++) middle.add(at.fromArray(poses, 7 * i));
         middle.divideScalar(Math.max(1, this.bodies.length));
         if (!Number.isFinite(middle.lengthSq())) return;
         this.light.target.position.copy(middle);
-        this.light.position
-            .copy(middle)
-            .add(new THREE.Vector3(2.2, -3.2, 6).multiplyScalar(1.6 * this.radius));
+        this.light.position.copy(middle).add(at.set(2.2, -3.2, 6).multiplyScalar(1.6 * this.radius));
     }
 
     /** How far the mechanism has gone from its start, along the ground. */
@@ -320,6 +326,12 @@ export class LaneScene {
         this.jointForces.dispose();
         this.light.dispose();
     }
+}
+
+/** A part that never moves against its parent: three need not compose its matrix for every picture. */
+function fixed<Part extends THREE.Object3D>(part: Part): Part {
+    part.matrixAutoUpdate = false;
+    return part;
 }
 
 function gridTexture(palette: Palette): THREE.CanvasTexture {

@@ -45,6 +45,16 @@ export interface View {
     controls: OrbitControls;
     listeners: AbortController;
     overlays: Map<string, Overlay>;
+    drawn: Frame | null; // the frame in the last picture
+    box: Box; // the cell's place on the canvas
+}
+
+/** A rectangle on the canvas [CSS px], from its lower left corner. */
+interface Box {
+    left: number;
+    bottom: number;
+    width: number;
+    height: number;
 }
 
 /** Something drawn into a view besides its frame; such parts are loaded when first asked for. */
@@ -61,12 +71,14 @@ export class KlStage extends KlElement {
     private readonly forceScale = new ForceScale();
     private pending = false;
     private readonly followed = new THREE.Vector3(); // how far the cameras have gone along
+    private drawnScale = Number.NaN; // length of a newton in the last picture
     private lost = false;
     private noWebGL = false;
     private disposers: (() => void)[] = [];
     private readonly makers = new Map<string, MakeOverlay>();
     private ignoredClick = false;
     private observer: ResizeObserver | null = null;
+    private measured = false; // the boxes hold
 
     override render() {
         const cells = repeat(
@@ -162,12 +174,19 @@ export class KlStage extends KlElement {
             this.dropViews();
             this.requestUpdate();
         });
-        this.observer = new ResizeObserver(() => this.draw());
+        this.observer = new ResizeObserver(() => {
+            this.measured = false;
+            this.draw();
+        });
         this.observer.observe(this);
         this.disposers = [
             effect(() => {
-                void [cursor.value, tick.value, selection.value, viewOptions.value, hidden.value, pull.value];
+                void [selection.value, viewOptions.value, hidden.value, pull.value];
                 this.draw();
+            }),
+            effect(() => {
+                void [cursor.value, tick.value];
+                if (this.outdated()) this.draw();
             }),
             effect(() => {
                 void [dark.value, scene.value];
@@ -206,6 +225,7 @@ export class KlStage extends KlElement {
         });
         if (!info) return;
         const cells = [...this.querySelectorAll<HTMLElement>('.cell')];
+        this.measured = false;
         current.forEach((lane, i) => {
             if (!this.views.some((v) => v.lane === lane && v.cell === cells[i])) this.addView(lane, cells[i]);
         });
@@ -232,7 +252,18 @@ export class KlStage extends KlElement {
         else this.frameScene(camera, controls, content);
         const listeners = new AbortController();
         const { signal } = listeners;
-        const view: View = { lane, cell, content, camera, controls, listeners, overlays: new Map() };
+        const view: View = {
+            lane,
+            cell,
+            content,
+            camera,
+            controls,
+            listeners,
+            overlays: new Map(),
+            drawn: null,
+            box: { left: 0, bottom: 0, width: 0, height: 0 },
+        };
+        this.observer?.observe(cell);
         controls.addEventListener('change', () => this.cameraMoved(view));
         cell.addEventListener('click', (event) => this.pick(view, event), { signal });
         cell.addEventListener('pointerdown', (event) => this.beginPull(view, event), {
@@ -379,6 +410,18 @@ export class KlStage extends KlElement {
             selection.value = view.content.pick(this.rayOf(view, event));
     }
 
+    /**
+     * Whether the last picture shows another frame or scale than is due. Steps that fill the buffer while the
+     * cursor rests leave it as it is: a picture in software holds the main thread for longer than a frame.
+     */
+    private outdated(): boolean {
+        const step = cursor.peek();
+        return (
+            this.scaleNow() !== this.drawnScale ||
+            this.views.some((v) => v.overlays.size > 0 || v.lane.history.frameAt(step) !== v.drawn)
+        );
+    }
+
     /** Asks for a picture in the next frame. */
     draw(): void {
         if (this.pending || !this.renderer) return;
@@ -389,39 +432,42 @@ export class KlStage extends KlElement {
         });
     }
 
-    private drawNow(): void {
+    /** Fits the canvas and takes the places of the cells: asked of the browser only when one may have changed. */
+    private measure(): void {
         const renderer = this.renderer!;
         const stage = this.getBoundingClientRect();
-        const ratio = Math.min(2, devicePixelRatio);
-        const size = renderer.getSize(new THREE.Vector2());
-        if (
-            size.x !== Math.round(stage.width) ||
-            size.y !== Math.round(stage.height) ||
-            renderer.getPixelRatio() !== ratio
-        ) {
-            renderer.setPixelRatio(ratio);
-            renderer.setSize(Math.round(stage.width), Math.round(stage.height), false);
+        renderer.setPixelRatio(Math.min(2, devicePixelRatio));
+        renderer.setSize(Math.round(stage.width), Math.round(stage.height), false);
+        for (const view of this.views) {
+            const { left, bottom, width, height } = view.cell.getBoundingClientRect();
+            view.box = { left: left - stage.left, bottom: stage.bottom - bottom, width, height };
+            view.camera.aspect = width / Math.max(1, height);
+            view.camera.updateProjectionMatrix();
         }
+        this.measured = true;
+    }
+
+    private drawNow(): void {
+        const renderer = this.renderer!;
+        if (!this.measured || renderer.getPixelRatio() !== Math.min(2, devicePixelRatio)) this.measure();
         const scale = this.scaleNow();
+        this.drawnScale = scale;
         this.follow();
         for (const view of this.views) {
-            const box = view.cell.getBoundingClientRect();
-            if (box.width < 2 || box.height < 2) continue;
+            const { left, bottom, width, height } = view.box;
+            if (width < 2 || height < 2) continue;
             const frame = view.lane.history.frameAt(cursor.peek());
+            view.drawn = frame;
             if (frame) {
                 view.content.update(frame, viewOptions.value, scale, selection.peek() as Picked | null);
                 view.content.showPull(pull.peek());
                 for (const overlay of view.overlays.values()) overlay.update(frame, cursor.peek());
             }
-            view.camera.aspect = box.width / box.height;
-            view.camera.updateProjectionMatrix();
-            const left = box.left - stage.left;
-            const bottom = stage.bottom - box.bottom;
-            renderer.setViewport(left, bottom, box.width, box.height);
-            renderer.setScissor(left, bottom, box.width, box.height);
+            renderer.setViewport(left, bottom, width, height);
+            renderer.setScissor(left, bottom, width, height);
             renderer.render(view.content.scene, view.camera);
         }
-        this.dispatchEvent(new CustomEvent('kl-drawn'));
+        this.dispatchEvent(new CustomEvent('kl-drawn', { bubbles: true }));
     }
 
     /** A picture of all views as they are now. */
@@ -458,6 +504,7 @@ export class KlStage extends KlElement {
         renderer.render(content.scene, camera);
         const url = renderer.domElement.toDataURL('image/webp', 0.85);
         content.dispose();
+        this.measured = false; // the canvas has another size now
         this.drawNow();
         return url;
     }
@@ -499,6 +546,7 @@ export class KlStage extends KlElement {
 
     private dropView(view: View): void {
         for (const overlay of view.overlays.values()) overlay.dispose();
+        this.observer?.unobserve(view.cell);
         view.listeners.abort();
         view.controls.dispose();
         view.content.dispose();

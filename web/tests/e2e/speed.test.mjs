@@ -1,14 +1,10 @@
-// What the page costs: size of the first load, main-thread work, responsiveness during long solves, leaks.
-// Limits are three times the targets, since test machines are shared and draw in software.
+// What the page costs: size of the first load, and what a change of scenes leaves behind.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { browse, filled, openPage, serve, until } from './browser.mjs';
-
-/** Times are measured on request: machines are shared, and no gate may stand on one. */
-const untimed = !process.env.KINLOOP_TIMINGS && 'set KINLOOP_TIMINGS=1 to measure times';
 
 let server;
 let browser;
@@ -41,67 +37,6 @@ test('the first load stays below 450 kB gzipped, all that the page asks for unti
         [...asked].some((path) => path.endsWith('.wasm')),
         'the core is among them',
     );
-    assert.deepEqual(errors, []);
-    await context.close();
-});
-
-test('drawing and plotting leave the main thread free', { skip: untimed }, async (t) => {
-    const { page, context, errors } = await openPage(
-        browser,
-        `${server.url}#v=1&scene=walker&s=admm-ncp-plus,admm-ncp-la&pre=ht&T=1&t=0.01`,
-    );
-    await filled(page);
-    const session = await context.newCDPSession(page);
-    await session.send('Performance.enable');
-    const metric = async (name) =>
-        (await session.send('Performance.getMetrics')).metrics.find((m) => m.name === name).value;
-    await page.evaluate(() => {
-        window.frames_ = 0;
-        document.querySelector('kl-stage').addEventListener('kl-drawn', () => window.frames_++);
-        window.kinloop.seek(0);
-        window.kinloop.play();
-    });
-    const before = await metric('ScriptDuration');
-    await page.waitForTimeout(6000);
-    const spent = (await metric('ScriptDuration')) - before;
-    const frames = await page.evaluate(() => window.frames_);
-    t.diagnostic(
-        `${((1000 * spent) / frames).toFixed(1)} ms of scripts per drawn frame, ${frames} frames in 6 s`,
-    );
-    assert.ok(frames > 3);
-    // Includes the GL calls.
-    assert.ok((1000 * spent) / frames < 24, `${(1000 * spent) / frames} ms`);
-    assert.deepEqual(errors, []);
-    await context.close();
-});
-
-test('a solve of a hundred thousand iterations does not stop the page', { skip: untimed }, async (t) => {
-    const { page, context, errors } = await openPage(
-        browser,
-        `${server.url}#v=1&scene=fourbar_free&run=stabilized&s=pgs-ccp&pre=hp&p=pgs-ccp.max_iterations:100000&p=pgs-ccp.tolerance:1e-16&T=0.5&t=0`,
-    );
-    await page.waitForFunction(() => {
-        if (window.kinloop?.waiting) window.kinloop.compute();
-        return window.kinloop?.lanes[0]?.filled > 5;
-    });
-    const gap = await page.evaluate(
-        () =>
-            new Promise((done) => {
-                let last = performance.now();
-                let worst = 0;
-                const end = last + 3000;
-                const beat = () => {
-                    const now = performance.now();
-                    worst = Math.max(worst, now - last);
-                    last = now;
-                    if (now < end) setTimeout(beat, 0);
-                    else done(worst);
-                };
-                beat();
-            }),
-    );
-    t.diagnostic(`longest gap of the main thread ${gap.toFixed(0)} ms`);
-    assert.ok(gap < 300, `${gap} ms`);
     assert.deepEqual(errors, []);
     await context.close();
 });

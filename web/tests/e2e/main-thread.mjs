@@ -1,0 +1,75 @@
+// What scripts cost the main thread, frame by frame, from a trace of Chromium.
+
+/** In the page: draw calls return at once. What is left is our work and three's, not the rasteriser's. */
+export function stopRaster() {
+    const { prototype } = WebGL2RenderingContext;
+    window.raster_ = {};
+    for (const name of [
+        'clear',
+        'drawArrays',
+        'drawElements',
+        'drawArraysInstanced',
+        'drawElementsInstanced',
+    ]) {
+        window.raster_[name] = prototype[name];
+        prototype[name] = () => {};
+    }
+}
+
+export function resumeRaster() {
+    Object.assign(WebGL2RenderingContext.prototype, window.raster_);
+}
+
+// Whatever runs scripts; the outermost of them counts.
+const SCRIPTS = new Set([
+    'FunctionCall',
+    'EvaluateScript',
+    'FireAnimationFrame',
+    'TimerFire',
+    'EventDispatch',
+    'RunMicrotasks',
+    'v8.callFunction',
+    'MajorGC',
+    'MinorGC',
+]);
+
+/** Runs `act` under trace; the events of the page's main thread, in order of time. */
+async function traced(browser, page, act) {
+    await browser.startTracing(page, { categories: ['devtools.timeline', 'v8', 'blink.user_timing'] });
+    await act();
+    const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+    const marks = traceEvents.filter((e) => e.name === 'kl-drawn');
+    const { pid, tid } = marks[0];
+    return traceEvents.filter((e) => e.pid === pid && e.tid === tid).sort((a, b) => a.ts - b.ts);
+}
+
+/** Script time [ms] in each interval between two drawn pictures, by the clock and by the processor. */
+export async function scriptPerFrame(browser, page, act) {
+    await page.evaluate(() => {
+        document.querySelector('kl-stage').addEventListener('kl-drawn', () => performance.mark('kl-drawn'));
+    });
+    const events = await traced(browser, page, act);
+    const frames = [];
+    let wall = 0;
+    let busy = 0;
+    let end = 0;
+    let drawn = false;
+    for (const e of events) {
+        if (e.name === 'kl-drawn') drawn = true;
+        if (e.ph !== 'X' || !SCRIPTS.has(e.name) || e.ts < end) continue;
+        if (drawn) {
+            frames.push({ wall, busy });
+            wall = busy = 0;
+            drawn = false;
+        }
+        wall += e.dur / 1000;
+        busy += (e.tdur ?? e.dur) / 1000;
+        end = e.ts + e.dur;
+    }
+    return frames.slice(1);
+}
+
+export function quantile(values, q) {
+    const sorted = [...values].sort((a, b) => a - b);
+    return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+}

@@ -1,0 +1,138 @@
+// What the page costs the main thread: scripts a frame, and the longest time in which it answers nobody. Measured on
+// request (KINLOOP_TIMINGS=1). Limits are three times the targets, since test machines are shared.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { browse, filled, openPage, serve } from './browser.mjs';
+import { quantile, resumeRaster, scriptPerFrame, stopRaster } from './main-thread.mjs';
+
+/** Times are measured on request: machines are shared, and no gate may stand on one. */
+const untimed = !process.env.KINLOOP_TIMINGS && 'set KINLOOP_TIMINGS=1 to measure times';
+
+let server;
+let browser;
+before(async () => {
+    server = await serve();
+    browser = await browse();
+});
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+test('four views of walker and six plots of 20,000 points take 8 ms of scripts a frame', {
+    skip: untimed,
+}, async (t) => {
+    const solvers = ['admm-ncp-plus', 'newton-ncp', 'pgs-ncp', 'nbgs'];
+    // Few iterations: what is measured is the page, and the buffers are to be full soon.
+    const few = solvers.map((id) => `&p=${id}.max_iterations:20`).join('');
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=walker&run=hard&s=${solvers.join(',')}&pre=ht${few}&T=20&t=0.01` +
+            '&plots=r_nat,iterations,r_pen,r_dual,r_ncp,r_nat_rel',
+    );
+    await page.waitForFunction(
+        () => window.kinloop?.lanes.length === 4 && document.querySelectorAll('kl-plot .uplot').length === 6,
+        undefined,
+        { timeout: 60_000 },
+    );
+    const tell = (what, frames) => {
+        const cpu = frames.map((f) => f.busy);
+        const clock = frames.map((f) => f.wall);
+        t.diagnostic(
+            `${what}: ${quantile(cpu, 0.5).toFixed(1)} ms of processor a frame, 95 % below ${quantile(cpu, 0.95).toFixed(1)} ms; ` +
+                `by the clock ${quantile(clock, 0.5).toFixed(1)} and ${quantile(clock, 0.95).toFixed(1)} ms; ${frames.length} frames`,
+        );
+        return quantile(cpu, 0.5);
+    };
+    const playing = async () => {
+        await page.evaluate(() => {
+            window.kinloop.seek(0);
+            window.kinloop.play();
+        });
+        return scriptPerFrame(browser, page, () => page.waitForTimeout(6000));
+    };
+    await page.evaluate(stopRaster);
+    tell('while the buffers fill', await playing());
+    await filled(page, 900_000);
+    const rows = await page.evaluate(() => window.kinloop.lanes.map((l) => l.filled));
+    assert.deepEqual(rows, [20_000, 20_000, 20_000, 20_000]);
+    const full = tell('buffers full', await playing());
+    await page.evaluate(resumeRaster);
+    tell('with drawing in software', await playing());
+    assert.ok(full < 24, `${full} ms`);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+/** Longest time [ms] between two turns of the page's event loop until `done`, a function in the page, is true. */
+function longestGap(page, done) {
+    return page.evaluate(
+        (source) =>
+            new Promise((tell) => {
+                const over = new Function(`return (${source})()`);
+                let last = performance.now();
+                let worst = 0;
+                const beat = () => {
+                    const now = performance.now();
+                    worst = Math.max(worst, now - last);
+                    last = now;
+                    if (over()) tell(worst);
+                    else setTimeout(beat, 0);
+                };
+                beat();
+            }),
+        String(done),
+    );
+}
+
+test('a solve of a hundred thousand iterations does not stop the page', { skip: untimed }, async (t) => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=boxes_fixed&s=pgs-ccp&pre=hp&p=pgs-ccp.max_iterations:100000&p=pgs-ccp.tolerance:1e-17&T=1&t=0`,
+    );
+    await page.waitForFunction(
+        () => {
+            if (window.kinloop?.waiting) window.kinloop.compute();
+            return window.kinloop?.lanes[0]?.filled > 2;
+        },
+        undefined,
+        { timeout: 60_000 },
+    );
+    await page.evaluate(() => {
+        window.first_ = window.kinloop.lanes[0].filled;
+        window.kinloop.seek(0);
+    });
+    const gap = await longestGap(page, () => window.kinloop.lanes[0].filled >= window.first_ + 6);
+    const iterations = await page.evaluate(() =>
+        window.kinloop.column(0, 'iterations').slice(window.first_, window.first_ + 6),
+    );
+    assert.deepEqual(iterations, new Array(6).fill(100_000));
+    t.diagnostic(`longest gap of the main thread over six steps ${gap.toFixed(0)} ms`);
+    assert.ok(gap < 300, `${gap} ms`);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('buffers that fill fast leave the page at rest free', { skip: untimed }, async (t) => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-plus&pre=hp&T=200&t=0`,
+    );
+    await page.waitForFunction(
+        () => {
+            if (window.kinloop?.waiting) window.kinloop.compute();
+            return window.kinloop?.lanes[0]?.filled > 1000;
+        },
+        undefined,
+        { timeout: 60_000 },
+    );
+    const gap = await longestGap(
+        page,
+        () => (window.end_ ??= performance.now() + 3000) && performance.now() > window.end_,
+    );
+    const after = await page.evaluate(() => window.kinloop.lanes[0].state);
+    t.diagnostic(`longest gap of the main thread in 3 s ${gap.toFixed(0)} ms; the lane is ${after}`);
+    assert.ok(gap < 300, `${gap} ms`);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
