@@ -12,12 +12,39 @@ if (!existsSync(resolve(core, 'kinloop.wasm')) && !process.env.VITEST) {
     throw new Error(`${core}/kinloop.wasm is missing: build the wasm core first (make wasm)`);
 }
 
-/** Templates are shipped as they are written: without the indentation of their source. */
+/** A shader in a string literal without spaces that mean nothing; lines of the preprocessor keep theirs. */
+const tightShader = (text: string) =>
+    text
+        .split('\\n')
+        .map((line) => line.replace(/^(\\t| )+/, ''))
+        .map((line) => (line.startsWith('#') ? line : line.replace(/ *([(){},;=*/<>]) */g, '$1')))
+        .join('\\n');
+
+/** What the renderer asks of its WebXR part, answered by one that never presents: the page shows no headset. */
+const noXR = `class WebXRManager extends EventDispatcher {
+    enabled = false;
+    isPresenting = false;
+    getEnvironmentBlendMode() {}
+    setAnimationLoop() {}
+    dispose() {}
+}
+`;
+
+function slimThree(code: string): string {
+    const slim = code.replace(/\nclass WebXRManager extends EventDispatcher \{.*?\n\}\n/s, `\n${noXR}`);
+    if (slim === code) throw new Error('three.module.js has no WebXRManager any more: look at slimThree');
+    return slim.replace(/"[^"\n]*\\n[^"\n]*"/g, tightShader);
+}
+
+/** Templates go out without the indentation of their source, the shaders of three without their spaces. */
 const unindented = () => ({
     name: 'unindented-templates',
     enforce: 'pre' as const,
-    transform: (code: string, id: string) =>
-        id.startsWith(resolve(root, 'src')) && id.endsWith('.ts') ? code.replace(/\n[ \t]+/g, '\n') : null,
+    transform(code: string, id: string) {
+        if (id.startsWith(resolve(root, 'src')) && id.endsWith('.ts')) return code.replace(/\n[ \t]+/g, '\n');
+        if (id.endsWith('three.module.js')) return slimThree(code);
+        return null;
+    },
 });
 
 export default defineConfig({

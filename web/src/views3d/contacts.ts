@@ -118,7 +118,7 @@ export class Contacts {
             }
             if (options.forces) this.addForces(options);
         }
-        this.disks.forEach((disk, i) => showInstances(disk, counts[i]));
+        for (const [i, disk] of this.disks.entries()) showInstances(disk, counts[i]);
         showInstances(this.cones, coneCount);
         this.normal.done();
         this.tangential.done();

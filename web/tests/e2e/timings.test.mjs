@@ -2,7 +2,7 @@
 // request (KINLOOP_TIMINGS=1). Limits are three times the targets, since test machines are shared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { browse, filled, openPage, serve } from './browser.mjs';
+import { browse, openPage, serve } from './browser.mjs';
 import { quantile, resumeRaster, scriptPerFrame, stopRaster } from './main-thread.mjs';
 
 /** Times are measured on request: machines are shared, and no gate may stand on one. */
@@ -32,8 +32,6 @@ test('four views of walker and six plots of 20,000 points take 8 ms of scripts a
     );
     await page.waitForFunction(
         () => window.kinloop?.lanes.length === 4 && document.querySelectorAll('kl-plot .uplot').length === 6,
-        undefined,
-        { timeout: 60_000 },
     );
     const tell = (what, frames) => {
         const cpu = frames.map((f) => f.busy);
@@ -53,13 +51,12 @@ test('four views of walker and six plots of 20,000 points take 8 ms of scripts a
     };
     await page.evaluate(stopRaster);
     tell('while the buffers fill', await playing());
-    await filled(page, 900_000);
-    const rows = await page.evaluate(() => window.kinloop.lanes.map((l) => l.filled));
-    assert.deepEqual(rows, [20_000, 20_000, 20_000, 20_000]);
-    const full = tell('buffers full', await playing());
+    const full = () => window.kinloop.lanes.every((l) => l.filled === 20_000);
+    await page.waitForFunction(full, undefined, { timeout: 1_800_000 });
+    const median = tell('buffers full', await playing());
     await page.evaluate(resumeRaster);
     tell('with drawing in software', await playing());
-    assert.ok(full < 24, `${full} ms`);
+    assert.ok(median < 24, `${median} ms`);
     assert.deepEqual(errors, []);
     await context.close();
 });
@@ -90,14 +87,10 @@ test('a solve of a hundred thousand iterations does not stop the page', { skip: 
         browser,
         `${server.url}#v=1&scene=boxes_fixed&s=pgs-ccp&pre=hp&p=pgs-ccp.max_iterations:100000&p=pgs-ccp.tolerance:1e-17&T=1&t=0`,
     );
-    await page.waitForFunction(
-        () => {
-            if (window.kinloop?.waiting) window.kinloop.compute();
-            return window.kinloop?.lanes[0]?.filled > 2;
-        },
-        undefined,
-        { timeout: 60_000 },
-    );
+    await page.waitForFunction(() => {
+        if (window.kinloop?.waiting) window.kinloop.compute();
+        return window.kinloop?.lanes[0]?.filled > 2;
+    });
     await page.evaluate(() => {
         window.first_ = window.kinloop.lanes[0].filled;
         window.kinloop.seek(0);
@@ -118,14 +111,10 @@ test('buffers that fill fast leave the page at rest free', { skip: untimed }, as
         browser,
         `${server.url}#v=1&scene=box_on_plane&s=admm-ncp-plus&pre=hp&T=200&t=0`,
     );
-    await page.waitForFunction(
-        () => {
-            if (window.kinloop?.waiting) window.kinloop.compute();
-            return window.kinloop?.lanes[0]?.filled > 1000;
-        },
-        undefined,
-        { timeout: 60_000 },
-    );
+    await page.waitForFunction(() => {
+        if (window.kinloop?.waiting) window.kinloop.compute();
+        return window.kinloop?.lanes[0]?.filled > 1000;
+    });
     const gap = await longestGap(
         page,
         () => (window.end_ ??= performance.now() + 3000) && performance.now() > window.end_,
