@@ -17,7 +17,7 @@ const tightShader = (text: string) =>
     text
         .split('\\n')
         .map((line) => line.replace(/^(\\t| )+/, ''))
-        .map((line) => (line.startsWith('#') ? line : line.replace(/ *([(){},;=*/<>]) */g, '$1')))
+        .map((line) => (/^"?#/.test(line) ? line : line.replace(/ *([(){},;=*/<>]) */g, '$1')))
         .join('\\n');
 
 /** What the renderer asks of its WebXR part, answered by one that never presents: the page shows no headset. */

@@ -5,6 +5,7 @@ import { html } from 'lit';
 import { heatmapPicture } from '../panels/heatmap-picture';
 import type { PlotDefinition } from '../plots/definition';
 import '../plots/line-plot';
+import { rhoTable } from '../plots/profile-tools';
 import { withEdit } from '../state/experiment';
 import { withPreset } from '../state/explain';
 import { galleryIndex, type SceneEntry } from '../state/gallery';
@@ -71,7 +72,7 @@ const suitePlot: PlotDefinition = {
         const { tau, rho } = now.result;
         return {
             x: [1, 100],
-            note: `${now.problems} problems`,
+            note: `${now.problems} problems${suiteMeasure.peek().startsWith('r_') ? ', residuals floored at rounding (Dingle–Higham)' : ''}`,
             curves: now.solvers.map((id, s) => ({
                 label: styles.value.get(id)?.title ?? id,
                 color: styles.value.get(id)?.color ?? '#888',
@@ -80,6 +81,10 @@ const suitePlot: PlotDefinition = {
                 lane: id,
             })),
         };
+    },
+    foot: () => {
+        const now = suiteProfile.value;
+        return now ? rhoTable(now.solvers, now.result) : null;
     },
 };
 

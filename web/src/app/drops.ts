@@ -10,9 +10,13 @@ function refuseDrop(error: unknown): void {
     say('error', 'What was dropped cannot be read.', error instanceof Error ? error.message : String(error));
 }
 
+/** Other things can be dragged as well: text, a plot to another place. */
+const bringsFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
+
 /** Drop anywhere, paste a scene. */
 export function listenToDrops(): void {
     addEventListener('dragover', (event) => {
+        if (!bringsFiles(event)) return;
         event.preventDefault();
         document.body.classList.add('dropping');
     });
@@ -20,6 +24,7 @@ export function listenToDrops(): void {
         if (event.relatedTarget === null) document.body.classList.remove('dropping');
     });
     addEventListener('drop', (event) => {
+        if (!bringsFiles(event)) return;
         event.preventDefault();
         document.body.classList.remove('dropping');
         if (event.dataTransfer) void fromDrop(event.dataTransfer).then(take).catch(refuseDrop);

@@ -86,11 +86,34 @@ function named(text: string, kind: Fetched['kind']): string[] {
             ? /\b(?:filename|file)\s*=\s*["']([^"']+)["']/g
             : /"([^"\\\n]{1,160}\.(?:stl|obj|json))"/gi;
     const found = new Set<string>();
-    for (const [, path] of text.matchAll(pattern)) {
-        const relative = path.replace(/^package:\/\/[^/]+\//, '');
-        if (!/^([a-z]+:|\/|\\)/i.test(relative)) found.add(relative);
-    }
+    for (const [, path] of text.matchAll(pattern))
+        if (PACKAGE.test(path) || !/^([a-z]+:|\/|\\)/i.test(path)) found.add(path);
     return [...found].slice(0, MOST_FILES);
+}
+
+const PACKAGE = /^package:\/\/([^/]*)\/(.+)$/; // some exporters leave the name empty
+
+/**
+ * Where a named file may lie. A package of ROS is a folder that holds the model or lies beside one that does:
+ * its name in the model's own address, else the folders above the model, nearest first.
+ */
+function places(path: string, model: URL): { path: string; urls: URL[] } {
+    const [, name, inside] = PACKAGE.exec(path) ?? [];
+    if (!inside) return { path, urls: [new URL(path, model)] };
+    const at = name ? model.pathname.lastIndexOf(`/${name}/`) : -1;
+    const above = ['./', '../', '../../'].map((up) => new URL(up + inside, model));
+    const own = at < 0 ? [] : [new URL(model.pathname.slice(0, at + name.length + 2) + inside, model)];
+    const urls = [...own, ...above, ...(name ? [new URL(`../${name}/${inside}`, model)] : [])];
+    return { path: inside, urls: urls.filter((u, i) => urls.findIndex((v) => v.href === u.href) === i) };
+}
+
+/** The first of these that can be had. */
+async function firstOf(urls: URL[], cap: number): Promise<Uint8Array | null> {
+    for (const url of urls) {
+        const data = await bytesOf(url, cap).catch(() => null);
+        if (data) return data;
+    }
+    return null;
 }
 
 export async function fetchScene(address: string): Promise<Fetched> {
@@ -105,10 +128,11 @@ export async function fetchScene(address: string): Promise<Fetched> {
     const files: GivenFile[] = [{ path: name, file: new File([data as BlobPart], name) }];
     const missing: string[] = [];
     let room = MOST_BESIDE;
-    for (const path of kind === 'problem' ? [] : named(text, kind)) {
-        const part = await bytesOf(new URL(path, url), Math.min(MOST, room)).catch(() => null);
+    for (const asked of kind === 'problem' ? [] : named(text, kind)) {
+        const { path, urls } = places(asked, url);
+        const part = await firstOf(urls, Math.min(MOST, room));
         if (!part) {
-            missing.push(path);
+            missing.push(asked);
             continue;
         }
         room -= part.length;

@@ -9,7 +9,7 @@ import { hidden, lanes, styles, tick } from '../state/session';
 import { convergencePlot } from './convergence-plot';
 import type { PlotDefinition } from './definition';
 import './line-plot';
-import type { KlPlot } from './line-plot';
+import { type KlPlot, PLOT_DRAG } from './line-plot';
 import { metricPlots } from './metric-plots';
 import { profilePlot } from './profile-plot';
 import { reactionPlot } from './reaction-plot';
@@ -54,6 +54,14 @@ export function movePlot(id: string, by: number): void {
     list.splice(to, 0, ...list.splice(at, 1));
     openPlots.value = list;
 }
+
+/** Puts plot `id` in the place of plot `at`. */
+function placePlot(id: string, at: string): void {
+    const place = (p: string): number => openPlots.value.findIndex((o) => o.id === p);
+    if (place(id) >= 0) movePlot(id, place(at) - place(id));
+}
+
+const dragsPlot = (event: DragEvent): boolean => event.dataTransfer?.types.includes(PLOT_DRAG) ?? false;
 
 export class KlDeck extends KlElement {
     private dispose: (() => void) | null = null;
@@ -108,7 +116,6 @@ export class KlDeck extends KlElement {
                     open,
                     (p) => p.id,
                     (p) => html`<kl-plot
-                        draggable="false"
                         data-plot=${p.id}
                         .definition=${p.definition}
                         .choice=${p.choice}
@@ -116,6 +123,12 @@ export class KlDeck extends KlElement {
                         .onRemove=${() => hidePlot(p.id)}
                         .onChoice=${(choice: string) => this.remember(p.id, choice)}
                         @keydown=${(event: KeyboardEvent) => this.key(event, p.id)}
+                        @dragover=${(event: DragEvent) => dragsPlot(event) && event.preventDefault()}
+                        @drop=${(event: DragEvent) => {
+                            if (!dragsPlot(event)) return;
+                            event.preventDefault();
+                            placePlot(event.dataTransfer!.getData(PLOT_DRAG), p.id);
+                        }}
                     ></kl-plot>`,
                 )}
             </div>
@@ -131,7 +144,8 @@ export class KlDeck extends KlElement {
         event.preventDefault();
         event.stopPropagation();
         movePlot(id, event.key === 'ArrowLeft' ? -1 : 1);
-        (event.currentTarget as KlPlot).querySelector<HTMLElement>('figure')?.focus();
+        const plot = event.currentTarget as KlPlot;
+        void this.updateComplete.then(() => plot.querySelector('figure')?.focus());
     }
 
     /** Solver names in their colour and dash; a click hides a solver everywhere. */

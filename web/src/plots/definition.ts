@@ -33,4 +33,5 @@ export interface PlotDefinition {
     choices?: () => Choice[]; // variants in a menu
     unitOf?: (choice: string) => string;
     data: (choice: string) => PlotData;
+    foot?: () => unknown; // a template under the chart
 }

@@ -13,6 +13,7 @@ import type { Curve, PlotData, PlotDefinition } from './definition';
 import { enqueue } from './redraw';
 
 const GUTTER = 62; // px left of every plot
+export const PLOT_DRAG = 'application/x-kinloop-plot'; // what a dragged title carries: the plot's id
 
 export class KlPlot extends KlElement {
     definition!: PlotDefinition;
@@ -29,6 +30,7 @@ export class KlPlot extends KlElement {
     private marker: HTMLElement | null = null;
     private readout = '';
     private asTable = false;
+    private ownAxes: { x?: boolean; y?: boolean } = {}; // logarithmic, other than the definition says
     private seen = false;
     private visibility: IntersectionObserver | null = null;
 
@@ -39,6 +41,14 @@ export class KlPlot extends KlElement {
 
     private get unit(): string {
         return this.definition.unitOf?.(this.picked) ?? this.definition.unit;
+    }
+
+    private get logX(): boolean {
+        return this.ownAxes.x ?? this.definition.logX ?? false;
+    }
+
+    private get logY(): boolean {
+        return this.ownAxes.y ?? this.definition.log;
     }
 
     override render() {
@@ -52,7 +62,12 @@ export class KlPlot extends KlElement {
                 @keydown=${(event: KeyboardEvent) => this.key(event)}
             >
                 <figcaption title=${def.text}>
-                    <span class="plot-title">${def.title}</span>
+                    <span
+                        class="plot-title"
+                        draggable=${this.onMove ? 'true' : 'false'}
+                        @dragstart=${(e: DragEvent) => e.dataTransfer?.setData(PLOT_DRAG, def.id)}
+                        >${def.title}</span
+                    >
                     <span class="plot-unit">${this.unit ? `[${this.unit}]` : ''}</span>
                     ${
                         choices.length > 0
@@ -67,6 +82,8 @@ export class KlPlot extends KlElement {
                     }
                     <span class="plot-tools">
                         ${this.zoom ? html`<button @click=${() => this.setZoom(null)}>Back to live</button>` : null}
+                        ${def.logX ? this.axisButton('x', this.logX) : null}
+                        ${def.yRange ? null : this.axisButton('y', this.logY)}
                         <button title="View as table" aria-pressed=${this.asTable} @click=${() => this.flipTable()}>table</button>
                         <button title="Save as CSV" @click=${() => this.save('csv')}>CSV</button>
                         <button title="Save as JSON" @click=${() => this.save('json')}>JSON</button>
@@ -88,9 +105,23 @@ export class KlPlot extends KlElement {
                 <div class="chart" ?hidden=${this.asTable}></div>
                 ${this.asTable ? this.table() : null}
                 ${this.data.note ? html`<p class="plot-note">${this.data.note}</p>` : null}
+                ${def.foot?.()}
                 <p class="visually-hidden" aria-live="polite">${this.readout}</p>
             </figure>
         `;
+    }
+
+    private axisButton(axis: 'x' | 'y', on: boolean) {
+        return html`<button
+            title=${`Logarithmic ${axis} axis`}
+            aria-pressed=${on}
+            @click=${() => {
+                this.ownAxes = { ...this.ownAxes, [axis]: !on };
+                this.requestUpdate();
+            }}
+        >
+            log ${axis}
+        </button>`;
     }
 
     protected override firstUpdated(): void {
@@ -171,6 +202,8 @@ export class KlPlot extends KlElement {
             this.data.curves.map((c) => c.label + c.color).join() +
             this.unit +
             dark.value +
+            this.logX +
+            this.logY +
             this.definition.id;
         const columns = this.aligned(width);
         if (!this.chart || key !== this.layoutKey) {
@@ -190,15 +223,17 @@ export class KlPlot extends KlElement {
 
     private aligned(width: number) {
         const [from, to] = this.zoom ?? this.data.x;
-        const floor = this.definition.log ? FLOOR : 0;
         if (this.data.curves.length === 0) return [[]];
-        return decimate(
+        const rows = decimate(
             this.data.curves.map((c) => c.column),
             from,
             to,
             Math.max(50, width - GUTTER),
-            floor,
+            this.logY ? FLOOR : 0,
         );
+        // Residuals of 0 stand on the floor; other quantities have no place on a logarithmic axis then.
+        if (!this.logY || this.definition.log) return rows;
+        return [rows[0], ...rows.slice(1).map((row) => row.map((y) => (y === FLOOR ? null : y)))];
     }
 
     private options(width: number, height: number): uPlot.Options {
@@ -206,7 +241,7 @@ export class KlPlot extends KlElement {
         const ink = css.getPropertyValue('--ink-2').trim() || '#555';
         const grid = { stroke: css.getPropertyValue('--grid').trim() || '#ddd', width: 1 };
         const font = '11px system-ui, sans-serif';
-        const { log, logX } = this.definition;
+        const [log, logX] = [this.logY, this.logX];
         return {
             width,
             height,
@@ -307,6 +342,7 @@ export class KlPlot extends KlElement {
 
     private key(event: KeyboardEvent): void {
         if (!this.definition.xIsTime || (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')) return;
+        if (event.altKey) return; // moves the plot
         if ((event.target as HTMLElement).tagName === 'SELECT') return;
         event.preventDefault();
         event.stopPropagation();
@@ -361,7 +397,7 @@ export class KlPlot extends KlElement {
         if (kind === 'csv') saveCsv(this.definition, data);
         else if (kind === 'json') saveJson(this.definition, this.unit, data);
         else if (kind === 'png') savePng(this.definition, this.chart);
-        else await saveSvg(this.definition, this.unit, data);
+        else await saveSvg({ ...this.definition, log: this.logY, logX: this.logX }, this.unit, data);
     }
 }
 

@@ -1,4 +1,6 @@
 // Dolan–Moré performance profile over the problems of a curated run.
+import { html } from 'lit';
+import { partMissing } from '../state/messages';
 import { comparable, profile, profileMeasure, profileTau } from '../state/profiles';
 import { styles, tables } from '../state/session';
 import type { PlotDefinition } from './definition';
@@ -45,7 +47,11 @@ export const profilePlot: PlotDefinition = {
         return {
             curves,
             x: [1, profileTau.value],
-            note: `${now.problems} problems. Ranks beyond a pair of solvers can mislead.`,
+            note: `${now.problems} problems${curves.length > 2 ? '. Ranks beyond a pair of solvers can mislead' : ''}`,
         };
+    },
+    foot: () => {
+        import('./profile-tools').catch(partMissing);
+        return html`<kl-profile-tools></kl-profile-tools>`;
     },
 };

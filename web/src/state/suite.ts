@@ -259,7 +259,7 @@ export async function suiteProfileOf(solvers: SolverChoice[]): Promise<void> {
         problems,
         solvers: solvers.length,
         measure: Float64Array.from(values),
-        floor: false,
+        floor: measure.startsWith('r_'),
         points: 120,
         tauMax: 100,
     });

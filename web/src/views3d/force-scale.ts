@@ -1,7 +1,8 @@
-// How long a newton is drawn: the 95th percentile of the contact forces of all lanes takes 60 % of the
+// How long a newton is drawn: the 95th percentile of the contact forces of all lanes takes 15 % of the
 // radius of what moves, the same for all views, so that they can be compared.
 import type { Lane } from '../state/lane';
 
+const SHARE = 0.15;
 const SAMPLES = 200; // frames looked at per lane
 const GROWTH = 1.25; // of the frames, until they are looked at again: each look may move all arrows
 
@@ -20,7 +21,7 @@ export class ForceScale {
             this.seen = count;
             this.percentile = percentile95(lanes);
         }
-        return this.percentile > 0 ? (0.6 * radius) / this.percentile : 0;
+        return this.percentile > 0 ? (SHARE * radius) / this.percentile : 0;
     }
 }
 

@@ -5,7 +5,7 @@ import type { Frame } from '../state/history';
 import { Arrows } from './arrows';
 import { Contacts } from './contacts';
 import { extent, poseMatrix, shape } from './geometry';
-import type { Palette } from './palette';
+import { hex, type Palette } from './palette';
 
 const at = new THREE.Vector3(); // work space of a frame
 const force = new THREE.Vector3();
@@ -338,7 +338,7 @@ function gridTexture(palette: Palette): THREE.CanvasTexture {
     const canvas = document.createElement('canvas');
     canvas.width = canvas.height = 128;
     const context = canvas.getContext('2d')!;
-    context.fillStyle = `#${palette.ground.toString(16).padStart(6, '0')}`;
+    context.fillStyle = hex(palette.ground);
     context.fillRect(0, 0, 128, 128);
     context.strokeStyle = palette.grid;
     context.lineWidth = 2;

@@ -14,6 +14,8 @@ export interface Palette {
     joint: number;
 }
 
+export const hex = (color: number): string => `#${color.toString(16).padStart(6, '0')}`;
+
 export const LIGHT: Palette = {
     background: 0xf1f3f6,
     ground: 0xe6e9ed,

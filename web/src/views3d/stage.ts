@@ -35,7 +35,7 @@ import {
     showViolation,
     viewOptions,
 } from './options';
-import { DARK, LIGHT } from './palette';
+import { DARK, hex, LIGHT } from './palette';
 
 export interface View {
     lane: Lane;
@@ -96,6 +96,7 @@ export class KlStage extends KlElement {
                     : null
             }
             <div class="cells cells-${lanes.value.length}">${cells}</div>
+            ${this.noWebGL ? null : this.forceLegend()}
             <p class="visually-hidden" aria-live="polite">${this.summary()}</p>
         `;
     }
@@ -139,6 +140,20 @@ export class KlStage extends KlElement {
                 ${state === 'loading' ? html`<div class="cell-wait">loading…</div>` : null}
             </div>
         `;
+    }
+
+    /** Whose forces the arrows are: the sign is a convention, and must be told. */
+    private forceLegend() {
+        const { forces, split, jointForces } = viewOptions.value;
+        const palette = dark.value ? DARK : LIGHT;
+        const entries: [boolean, number, string][] = [
+            [forces, palette.force, split ? 'normal force on B' : 'force on B'],
+            [forces && split, palette.tangential, 'friction on B'],
+            [jointForces, palette.joint, 'joint force on the follower'],
+        ];
+        return html`<p class="force-legend">
+            ${entries.map(([on, color, text]) => (on ? html`<span><i .style=${`color:${hex(color)}`}>→</i> ${text}</span>` : null))}
+        </p>`;
     }
 
     private summary(): string {

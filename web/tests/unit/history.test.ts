@@ -43,6 +43,20 @@ describe('history', () => {
         expect(history.frameAt(1000)?.step).toBe(60);
     });
 
+    it('counts values as rows come, and again when the future is rewritten', () => {
+        const history = new History(['time', 'n'], 1e9);
+        history.append(chunk(0, 3));
+        expect([...history.tally('n')]).toEqual([
+            [1, 1],
+            [2, 1],
+            [3, 1],
+        ]);
+        history.append(chunk(3, 1));
+        expect(history.tally('n').get(4)).toBe(1);
+        history.truncate(1);
+        expect([...history.tally('n')]).toEqual([[1, 1]]);
+    });
+
     it('thins frames beyond its memory and keeps the last', () => {
         const history = new History(['time', 'n'], 72 * 100);
         history.append(chunk(0, 300));
@@ -52,6 +66,19 @@ describe('history', () => {
 });
 
 describe('the measure of a profile', () => {
+    it('lifts residuals to the floor that is asked for', () => {
+        const { values } = measureMatrix(
+            'r_nat',
+            [
+                { value: [1e-9, 1e-3], outcome: [0, 1] },
+                { value: [1e-7, Number.NaN], outcome: [0, 0] },
+            ],
+            4000,
+            1e-6,
+        );
+        expect([...values]).toEqual([1e-6, 1e-6, 1e-3, Number.NaN]);
+    });
+
     it('masks failures before any minimum is taken', () => {
         const { problems, values } = measureMatrix('iterations', [
             { value: [3, 1], outcome: [0, 1] },

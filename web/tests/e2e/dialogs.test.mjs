@@ -1,0 +1,138 @@
+// What opens later, in every width and theme: a question before fetching, a step explained, ghost and violation, handles,
+// an estimate, an import, a benchmark. Each is looked at by axe and kept as a picture.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { browse, drawn, filled, openPage, seek, serve, shots } from './browser.mjs';
+
+let server;
+let browser;
+before(async () => {
+    server = await serve();
+    browser = await browse();
+});
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+const root = resolve(import.meta.dirname, '../../..');
+const axe = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8');
+
+/** Opens another experiment in the same page, and waits for its buffers. */
+async function go(page, scene, link) {
+    await page.evaluate((hash) => (location.hash = hash), link);
+    await page.waitForFunction((id) => window.kinloop.scene === id, scene);
+}
+
+const STATES = {
+    async fetch(page) {
+        await page.getByRole('dialog', { name: 'Fetch a scene from another address?' }).waitFor();
+        return async () => {
+            await page.keyboard.press('Escape');
+            await page.waitForFunction(() => window.kinloop.lanes.length > 0);
+        };
+    },
+    async explain(page) {
+        await go(
+            page,
+            'boxes_fixed',
+            '#v=1&scene=boxes_fixed&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.05&t=0.03&set=bodies.1.mass:1000',
+        );
+        await filled(page);
+        await seek(page, 30);
+        await page.getByRole('tab', { name: 'Problem' }).click();
+        await page.locator('kl-problem-panel tbody tr').nth(1).waitFor();
+        await page.getByRole('button', { name: 'Error by constraint and iteration' }).click();
+        await page.locator('kl-error-map figure figcaption b').waitFor();
+        await page.locator('.contact-figure').first().waitFor();
+    },
+    async ghost(page) {
+        await page.getByRole('tab', { name: 'View' }).click();
+        await page.getByRole('combobox', { name: 'Ghost of' }).selectOption('admm-ncp-fp');
+        await page.locator('.cell[data-ghost]').waitFor();
+        await page.getByRole('checkbox', { name: 'Violation of joints and contacts' }).check();
+        await page.locator('.cell[data-violation]').first().waitFor();
+        return async () => {
+            await page.getByRole('combobox', { name: 'Ghost of' }).selectOption('');
+            await page.getByRole('checkbox', { name: 'Violation of joints and contacts' }).uncheck();
+        };
+    },
+    async handles(page) {
+        await go(page, 'box_on_plane', '#v=1&scene=box_on_plane&s=admm-ncp-plus&pre=ht&T=0.1&t=0');
+        await filled(page);
+        await page.getByRole('tab', { name: 'Scene' }).click();
+        await page.locator('kl-scene-panel .list button').first().click();
+        await page.getByRole('button', { name: 'Move', exact: true }).click();
+        await page.locator('.cell[data-handles="translate"]').waitFor();
+    },
+    async estimate(page) {
+        await go(page, 'walker', '#v=1&scene=walker&run=hard&s=pgs-ccp&pre=hp&T=600&t=0');
+        await page.locator('.estimate').waitFor();
+    },
+    async bench(page) {
+        await go(page, 'box_on_plane', '#v=1&scene=box_on_plane&s=admm-ncp-fp,pgs-ncp&pre=ht&T=0.05&t=0.04');
+        await filled(page);
+        await page.getByRole('button', { name: 'Benchmark' }).click();
+        await page.locator('[data-bench="scene-box_on_plane"]').waitFor();
+        for (const box of await page.locator('[data-bench^="scene-"]').all()) await box.uncheck();
+        await page.locator('[data-bench="scene-box_on_plane"]').check();
+        await page.getByRole('spinbutton', { name: 'steps per run' }).fill('40');
+        await page.locator('.bench-run').click();
+        await page.locator('kl-bench .rho tbody tr').nth(1).waitFor();
+        return () => page.keyboard.press('Escape');
+    },
+    async import(page) {
+        await page.locator('.experiment').click();
+        const [chooser] = await Promise.all([
+            page.waitForEvent('filechooser'),
+            page.getByRole('button', { name: 'Open files' }).click(),
+        ]);
+        await chooser.setFiles(resolve(root, 'tests/data/models/gripper.xml'));
+        await page
+            .getByRole('dialog', { name: 'Imported model' })
+            .getByRole('button', { name: 'Done' })
+            .waitFor();
+    },
+};
+
+/** What axe finds, one line a rule. */
+async function faults(page) {
+    const { violations } = await page.evaluate(() =>
+        window.axe.run(document, { resultTypes: ['violations'] }),
+    );
+    return violations.map(
+        (v) => `${v.id} (${v.impact}): ${v.nodes.map((n) => n.html.slice(0, 140)).join(' | ')}`,
+    );
+}
+
+for (const width of [390, 1024, 1440]) {
+    for (const colorScheme of ['light', 'dark']) {
+        test(`dialogs and tools have no accessibility fault at ${width} px, ${colorScheme}`, async () => {
+            const far = encodeURIComponent('https://scenes.example/far.json');
+            const { page, context, errors } = await openPage(
+                browser,
+                `${server.url}#v=1&scene=url&u=${far}&s=pgs-ncp&pre=ht&T=0.1`,
+                { viewport: { width, height: 844 }, colorScheme, bypassCSP: true },
+            );
+            await page.evaluate(axe);
+            const found = [];
+            for (const [name, reach] of Object.entries(STATES)) {
+                const leave = await reach(page);
+                await drawn(page);
+                await page.screenshot({
+                    path: resolve(shots, `${name}-${width}-${colorScheme}.png`),
+                    fullPage: true,
+                });
+                for (const fault of await faults(page)) found.push(`${name}: ${fault}`);
+                const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+                if (wide > width) found.push(`${name}: ${wide} px wide`);
+                await leave?.();
+            }
+            assert.deepEqual(found, []);
+            assert.deepEqual(errors, []);
+            await context.close();
+        });
+    }
+}

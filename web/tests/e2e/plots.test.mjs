@@ -1,0 +1,169 @@
+// What a person does with plots and views: pairs and floors of a profile, axes, the order of the plots, whose forces
+// the arrows are.
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { browse, drawn, filled, openPage, seek, serve, shots } from './browser.mjs';
+
+let server;
+let browser;
+before(async () => {
+    server = await serve();
+    browser = await browse();
+});
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
+const order = (page) =>
+    page.evaluate(() => [...document.querySelectorAll('kl-plot')].map((p) => p.dataset.plot));
+
+/** The values along an axis of a plot, as they stand there. */
+function axis(page, plot, which) {
+    return page.locator(`[data-plot="${plot}"]`).evaluate((element, i) => {
+        const { chart } = element;
+        return { distribution: chart.scales[i].distr, min: chart.scales[i].min, max: chart.scales[i].max };
+    }, which);
+}
+
+/** How often each of these lanes is the best by a measure: rho(1) as it is written. */
+function shares(page, measure, lanes, least = 0) {
+    return page.evaluate(
+        ({ measure, lanes, least }) => {
+            const judged = measure.startsWith('r_');
+            const columns = lanes.map((lane) => {
+                const outcome = window.kinloop.column(lane, 'outcome');
+                return window.kinloop
+                    .column(lane, measure)
+                    .map((v, i) =>
+                        judged || outcome[i] === 0 ? Math.max(least, v) : Number.POSITIVE_INFINITY,
+                    );
+            });
+            const best = columns[0].map((_, i) => Math.min(...columns.map((c) => c[i])));
+            return columns
+                .map((c) => c.filter((v, i) => Number.isFinite(v) && v === best[i]).length / best.length)
+                .map((share) => `${(100 * share).toFixed(1)} %`)
+                .join();
+        },
+        { measure, lanes, least },
+    );
+}
+
+test('a profile compares a pair, tells its shares in numbers, and floors residuals as asked', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=fourbar_fixed&mode=curated&s=pgs-ccp,admm-ncp-fp,newton-ncp&pre=ht&T=0.1&t=0.05&plots=profile`,
+    );
+    await filled(page);
+    const shown = (wanted) =>
+        page.waitForFunction(
+            (text) =>
+                [...document.querySelectorAll('kl-profile-tools tbody tr')]
+                    .map((row) => row.cells[1].textContent)
+                    .join() === text,
+            wanted,
+        );
+    await shown(await shares(page, 'iterations', [0, 1, 2]));
+    const solvers = page.getByRole('combobox', { name: 'Solvers in the profile' });
+    await solvers.selectOption('admm-ncp-fp,newton-ncp');
+    await shown(await shares(page, 'iterations', [1, 2]));
+    assert.equal(await page.getByRole('combobox', { name: 'Floor of residuals' }).count(), 0);
+    await page.getByRole('combobox', { name: 'Performance profile: quantity' }).selectOption('r_nat_rel');
+    const floor = page.getByRole('combobox', { name: 'Floor of residuals' });
+    await floor.waitFor();
+    assert.equal(await floor.inputValue(), 'rounding', 'residuals are floored unless asked otherwise');
+    const [asTheyAre, atTolerance] = [
+        await shares(page, 'r_nat_rel', [1, 2]),
+        await shares(page, 'r_nat_rel', [1, 2], 1e-6),
+    ];
+    assert.notEqual(asTheyAre, atTolerance, 'the floor matters here');
+    await floor.selectOption('none');
+    await shown(asTheyAre);
+    await floor.selectOption('tolerance');
+    assert.match(await floor.locator('option:checked').textContent(), /1e-6|0\.000001|1e−6/);
+    await shown(atTolerance);
+    await page.locator('kl-profile-tools').scrollIntoViewIfNeeded();
+    await page.screenshot({ path: resolve(shots, 'profile-pair.png') });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('axes are logarithmic or linear as asked', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url + SHORT}&plots=r_nat,state,convergence`,
+    );
+    await filled(page);
+    await seek(page, 50);
+    const press = (plot, name) =>
+        page.locator(`[data-plot="${plot}"]`).getByRole('button', { name, exact: true }).click();
+    const until = (plot, scale, distribution) =>
+        page.waitForFunction(
+            ([plot, scale, d]) =>
+                document.querySelector(`[data-plot="${plot}"]`)?.chart?.scales[scale].distr === d,
+            [plot, scale, distribution],
+        );
+    await until('r_nat', 'y', 3);
+    await press('r_nat', 'log y');
+    await until('r_nat', 'y', 1);
+    await press('r_nat', 'log y');
+    await until('r_nat', 'y', 3);
+    await press('state', 'log y');
+    await until('state', 'y', 3);
+    const state = await axis(page, 'state', 'y');
+    assert.ok(state.min > 0 && state.max > state.min, JSON.stringify(state));
+    await until('convergence', 'x', 3);
+    await press('convergence', 'log x');
+    await until('convergence', 'x', 1);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('plots change places by mouse and by keys', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url + SHORT}&plots=r_nat,iterations,state`,
+    );
+    await filled(page);
+    await page.locator('[data-plot="state"] .plot-title').dragTo(page.locator('[data-plot="r_nat"] .chart'));
+    await page.waitForFunction(() => document.querySelector('kl-plot').dataset.plot === 'state');
+    assert.deepEqual(await order(page), ['state', 'r_nat', 'iterations']);
+    assert.equal(await page.locator('body.dropping').count(), 0, 'a plot is no file');
+    await page.locator('[data-plot="state"] figure').focus();
+    await page.keyboard.press('Alt+ArrowRight');
+    await page.waitForFunction(() => document.querySelector('kl-plot').dataset.plot === 'r_nat');
+    assert.deepEqual(await order(page), ['r_nat', 'state', 'iterations']);
+    assert.equal(
+        await page.evaluate(() => document.activeElement.closest('kl-plot')?.dataset.plot),
+        'state',
+        'the plot keeps the focus',
+    );
+    await page.locator('[data-plot="iterations"]').hover();
+    await page.getByRole('button', { name: 'Move plot Iterations left' }).click();
+    await page.waitForFunction(() => document.querySelectorAll('kl-plot')[1].dataset.plot === 'iterations');
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('the view tells whose forces its arrows are, and how long they are', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await seek(page, 50);
+    await drawn(page);
+    const legend = page.locator('.force-legend');
+    assert.equal((await legend.textContent()).trim(), '→ force on B');
+    await page.getByRole('tab', { name: 'View' }).click();
+    await page.getByRole('checkbox', { name: 'Normal and friction apart' }).check();
+    await page.getByRole('checkbox', { name: 'Joint forces' }).check();
+    assert.match(
+        await legend.textContent(),
+        /normal force on B\s*→ friction on B\s*→ joint force on the follower/,
+    );
+    await page.getByRole('checkbox', { name: 'Contact forces' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Joint forces' }).uncheck();
+    assert.equal((await legend.textContent()).trim(), '');
+    assert.deepEqual(errors, []);
+    await context.close();
+});
