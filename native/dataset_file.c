@@ -8,7 +8,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-enum { MAX_DENSE = 8000 };  // rows up to which D is written
+enum { MAX_DENSE = 8000 };       // rows up to which D is written
+enum { MAX_ENTRIES = 1 << 26 };  // of D, as many as h5.h reads
 
 bool dataset_is(const H5File *file) {
     char format[64];
@@ -263,6 +264,12 @@ static KlStatus read_nonzeros(const H5File *file, const char *name, KlProblemSiz
         if (start[i + 1] < start[i]) {
             status = h5_fail(file, KL_ERR_FORMAT, path, "must ascend (entry %d)", (int)i + 1);
         }
+    }
+    // Memory is asked for by this number, so it is not believed before it can be true.
+    int64_t most = dim < MAX_DENSE ? (int64_t)dim * dim : MAX_ENTRIES;
+    if (status == KL_OK && start[dim] > most) {
+        status =
+            h5_fail(file, KL_ERR_LIMIT, path, "ends at %d; at most %lld entries", (int)start[dim], (long long)most);
     }
     size->nonzeros = status == KL_OK ? start[dim] : 0;
     kl_free(start);

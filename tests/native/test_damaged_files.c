@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dataset_file.h"
 #include "problem_file.h"
 
 static char path[] = "/tmp/kinloop-damaged-XXXXXX";
@@ -161,11 +162,30 @@ static void a_lie_is_named_with_its_object(void **state) {
     }
 }
 
+// Three starts of D alone, the last of which asks for 24 GB.
+static void entries_that_cannot_be_are_not_given_room(void **state) {
+    (void)state;
+    static const char *const counts[] = {"n_d", "n_l", "n_jd", "n_j", "n_c", "n_b"};
+    static const int32_t starts[] = {0, 1, INT32_MAX};
+    H5File file;
+    assert_ok(dataset_create(path, &file));
+    assert_ok(h5_make_group(&file, "/s/c/p/D"));
+    for (int i = 0; i < 6; i++) {
+        assert_ok(h5_set_int(&file, "/s/c/p", counts[i], i < 2 ? 2 : 0));
+    }
+    assert_ok(h5_write_ints(&file, "/s/c/p/D/start", starts, 3, 0));
+    assert_ok(h5_finish(&file));
+    expect_refusal("/s/c/p/D/start");
+    assert_int_equal(kl_last_error()->status, KL_ERR_LIMIT);
+    assert_non_null(strstr(kl_last_error()->message, "ends at 2147483647; at most 4 entries"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_cut_short_are_refused),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(a_lie_is_named_with_its_object),
+        cmocka_unit_test(entries_that_cannot_be_are_not_given_room),
     };
     close(mkstemp(path));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
