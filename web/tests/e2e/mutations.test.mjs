@@ -188,9 +188,15 @@ async function check({ page, errors }, text, what) {
     assert.equal(odd && text.slice(Math.max(0, odd.index - 60), odd.index + 60), null, what);
 }
 
+/** Away with messages and dialogs, until these have said that they are closed. */
 const clear = () => {
     for (const close of document.querySelectorAll('.message button')) close.click();
-    for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
+    const closing = [...document.querySelectorAll('dialog[open]')].map((dialog) => {
+        const closed = new Promise((done) => dialog.addEventListener('close', done, { once: true }));
+        dialog.close();
+        return closed;
+    });
+    return Promise.all(closing).then(() => {});
 };
 
 test('mutated links are opened or told, and break nothing', async (t) => {
