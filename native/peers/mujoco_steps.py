@@ -2,8 +2,9 @@
 """MuJoCo beside the kinloop command: time per step and joint error of the same mechanism, step size and load.
 
 Needs the packages mujoco and numpy from PyPI. A scene becomes MJCF by its joint tree: joints that close a loop
-become equality constraints (a revolute one as two connects on its axis). Everything is passive: the runs named
-below have no actuation that matters. Both sides step from the start pose and start each solve from the last step's reactions; times are processor seconds, medians over
+become equality constraints (a revolute one as two connects on its axis, a fixed one as a weld). Everything is
+passive: the runs named below have no actuation that matters. The loop leg is the public model of that name under
+tests/data/models, imported passive and hung from its hip, without its geometry: both sides take the imported scene. Both sides step from the start pose and start each solve from the last step's reactions; times are processor seconds, medians over
 the repeats with the spread, one thread, the two programs in turn.
 
   native/peers/mujoco_steps.py --kinloop build/native/kinloop --scenes scenes > results.json
@@ -13,7 +14,9 @@ import json
 import math
 import platform
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 
 import mujoco
@@ -28,6 +31,7 @@ CASES = [
     ("fourbar_free", "stabilized", 2000),
     ("fourbar_fixed", "limp", 2000),
     ("quadruped", "limp", 1000),
+    ("loop_leg", "default", 2000),
 ]
 SOLVERS = ["newton-ncp", "admm-ncp-plus"]
 
@@ -74,6 +78,33 @@ def geom_xml(geom):
 
 
 MU = 0.7
+
+
+def place_joints(document):
+    """Joints given by frames get their place and axis in the world, as Tree reads them; a gimbal is a ball."""
+    bodies = {b["name"]: b for b in document["bodies"]}
+    for joint in document.get("joints", []):
+        if joint["type"] == "gimbal":
+            joint["type"] = "spherical"
+        if "base_frame" not in joint:
+            continue
+        frame, base = joint["base_frame"], bodies.get(joint.get("base"), {})
+        turn = rotation(quaternion(base.get("orientation")))
+        joint["position"] = (np.array(base.get("position", [0, 0, 0]), float) + turn @ np.array(frame["position"])).tolist()
+        joint["axis"] = (turn @ rotation(quaternion(frame.get("orientation")))[:, 0]).tolist()  # of a revolute joint: x
+
+
+def make_loop_leg(command, model, path):
+    """The imported leg without geometry, which its passive swing does not need."""
+    subprocess.run([command, "import", model, "--motors", "passive", "--base", "fixed", "-o", path, "-f"], check=True,
+                   capture_output=True)
+    with open(path) as file:
+        document = json.load(file)
+    document["geoms"], document["meshes"], document["dt"] = [], [], 0.001
+    for body in document["bodies"]:
+        body["geoms"] = []
+    with open(path, "w") as file:
+        json.dump(document, file)
 
 
 class Tree:
@@ -150,6 +181,8 @@ class Tree:
             axis = np.array(joint["axis"], float)
             anchors = [anchors[0] + s * 0.02 * axis / np.linalg.norm(axis) for s in (-1, 1)]
         other = f'body2="{there}"' if there not in (None, "world") else ""
+        if joint["type"] == "fixed":
+            return [f'<weld body1="{here}" {other}/>']
         return [f'<connect body1="{here}" {other} anchor="{numbers(rot.T @ (a - r))}"/>' for a in anchors]
 
     def mjcf(self, dt):
@@ -188,12 +221,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kinloop", required=True)
     parser.add_argument("--scenes", default="scenes")
+    parser.add_argument("--leg", default="tests/data/models/cassie_like/robot.urdf")
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
     cases = []
+    folder = tempfile.TemporaryDirectory()
     for scene, run, steps in CASES:
-        with open(f"{args.scenes}/{scene}.json") as file:
+        path = f"{args.scenes}/{scene}.json"
+        if scene == "loop_leg":
+            path = f"{folder.name}/{scene}.json"
+            make_loop_leg(args.kinloop, args.leg, path)
+        with open(path) as file:
             document = json.load(file)
+        place_joints(document)
         dt = document["dt"]
         model = mujoco.MjModel.from_xml_string(Tree(document).mjcf(dt))
         theirs, ours = [], {solver: [] for solver in SOLVERS}
@@ -202,7 +242,7 @@ def main():
             seconds, errors["mujoco"], contacts = run_mujoco(model, steps)
             theirs.append(seconds)
             for solver in SOLVERS:
-                seconds, errors[solver] = run_kinloop(args.kinloop, scene, run, steps, solver)
+                seconds, errors[solver] = run_kinloop(args.kinloop, path, run, steps, solver)
                 ours[solver].append(seconds)
         case = {"scene": scene, "run": run, "steps": steps, "dt": dt, "final_contacts_mujoco": contacts,
                 "step_s": {"mujoco": spread(theirs), **{s: spread(v) for s, v in ours.items()}},

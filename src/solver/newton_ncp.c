@@ -359,7 +359,9 @@ static void start_held(Newton *n) {
         n->phase = PHASE_HELD;
         n->held_tries = 0;
     } else {
-        soften_joints(n);
+        if (n->scaled.problem->joint_count > 0) {
+            soften_joints(n);
+        }
         start_sweeps(n);
     }
 }

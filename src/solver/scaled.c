@@ -650,8 +650,20 @@ void kl_scaled_multiply(KlScaled *s, const double *x, double *product) {
     pull_bodies(s, x, product);
 }
 
+static bool is_zero(const double *x, int32_t count) {
+    int32_t i = 0;
+    while (i < count && x[i] == 0.0) {
+        i++;
+    }
+    return i == count;
+}
+
 void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity) {
-    kl_scaled_multiply(s, x, velocity);
+    if (is_zero(x, s->dim)) {  // as every cold start is
+        memset(velocity, 0, (size_t)s->dim * sizeof *velocity);
+    } else {
+        kl_scaled_multiply(s, x, velocity);
+    }
     for (int32_t i = 0; i < s->dim; i++) {
         velocity[i] += s->free_velocity[i];
     }

@@ -5,6 +5,8 @@
 //   factor    the first factorization of admm-ncp-plus with its set-up: ordering, layout, arithmetic
 //   solution  one iteration of admm-ncp-plus with a fixed penalty: a solution with the factor
 //   sweep     one iteration of pgs-ncp in body space
+// and the bytes that a solver of newton-ncp holds after its solve.
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +16,8 @@
 #include "kl.h"
 
 enum { REPEATS = 3, SHORT = 10, LONG = 40, MOST_SIZES = 8 };
-enum { NEWTON, FACTOR, SOLUTION, SWEEP, COSTS };
-static const char *const cost_names[COSTS] = {"newton", "factor", "solution", "sweep"};
+enum { NEWTON, FACTOR, SOLUTION, SWEEP, MEMORY, COSTS };
+static const char *const cost_names[COSTS] = {"newton_s", "factor_s", "solution_s", "sweep_s", "memory_bytes"};
 
 static KlProblem *open_chain(int32_t size) { return family_chain(size, false); }
 static KlProblem *closed_chain(int32_t size) { return family_chain(size, true); }
@@ -35,11 +37,18 @@ static const Family families[] = {
     {"spheres", spheres, {2, 3, 4, 5, 7}},
 };
 
+static double held_bytes;  // of the last solver that solved
+
 static void check(KlStatus status) {
     if (status != KL_OK) {
         fprintf(stderr, "%s\n", kl_last_error()->message);
         exit(1);
     }
+}
+
+static double allocated(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (double)info.uordblks + (double)info.hblkhd;
 }
 
 static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
@@ -48,6 +57,7 @@ static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
 static double solve_seconds(const char *id, const KlProblem *p, int32_t most, double tolerance, int32_t *iterations) {
     KlSolver *s;
     KlSolution solution;
+    double before = allocated();
     check(kl_solver_create(id, &s));
     check(kl_solver_set(s, "max_iterations", most));
     check(kl_solver_set(s, "tolerance", tolerance));
@@ -62,6 +72,7 @@ static double solve_seconds(const char *id, const KlProblem *p, int32_t most, do
     check(kl_solver_solve(s, p, NULL, &solution));
     double seconds = now() - start;
     *iterations = solution.iterations;
+    held_bytes = allocated() - before;
     kl_solver_destroy(s);
     return seconds;
 }
@@ -87,6 +98,7 @@ static double iteration_seconds(const char *id, const KlProblem *p, double *rest
 static void measure(const KlProblem *p, double cost[COSTS], int32_t *iterations) {
     double unused;
     cost[NEWTON] = best_solve("newton-ncp", p, 60, 1e-8, iterations) / *iterations;
+    cost[MEMORY] = held_bytes;
     cost[SOLUTION] = iteration_seconds("admm-ncp-plus", p, &cost[FACTOR]);
     cost[SWEEP] = iteration_seconds("pgs-ncp", p, &unused);
 }
@@ -118,7 +130,7 @@ static void run_family(const Family *f, int last) {
                (int)p->dim, (int)iterations);
         for (int k = 0; k < COSTS; k++) {
             cost[k][count] = each[k];
-            printf(", \"%s_s\": %.3g", cost_names[k], each[k]);
+            printf(", \"%s\": %.3g", cost_names[k], each[k]);
         }
         printf("}\n");
         fflush(stdout);
