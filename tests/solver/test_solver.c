@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "cases.h"
+#include "families.h"
 #include "solver/solver.h"
 
 static KlSolver *create(const char *id) {
@@ -534,6 +535,26 @@ static void a_reserved_solver_allocates_nothing(void **state) {
     }
 }
 
+// Above 66 bodies a factor takes its room with the first problem; after that nothing as large needs more.
+static void hundreds_of_bodies_allocate_with_the_first_problem_alone(void **state) {
+    static const char *const ids[] = {"newton-ncp", "admm-ncp-plus", "pgs-ncp"};
+    (void)state;
+    KlProblem *large = family_wall(16, 16), *other = family_wall(16, 15);
+    assert_true(large->body_count == 256 && other->body_count == 240);
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        KlSolver *s = create(ids[i]);
+        assert_ok(kl_solver_set(s, "max_iterations", 20));
+        solve(s, large);
+        uint64_t before = kl_alloc_count();
+        solve(s, other);
+        solve(s, large);
+        assert_int_equal(kl_alloc_count(), before);
+        kl_solver_destroy(s);
+    }
+    kl_problem_destroy(large);
+    kl_problem_destroy(other);
+}
+
 static bool close_gate(void *context, uint64_t number) { return number < *(const uint64_t *)context; }
 
 // Whichever allocation fails, the solver says so and works once there is memory again.
@@ -585,6 +606,7 @@ int main(void) {
         cmocka_unit_test(a_seed_repeats_its_order),
         cmocka_unit_test(relaxation_decays_to_its_floor),
         cmocka_unit_test(a_reserved_solver_allocates_nothing),
+        cmocka_unit_test(hundreds_of_bodies_allocate_with_the_first_problem_alone),
         cmocka_unit_test(running_out_of_memory_is_a_status),
     };
     return cmocka_run_group_tests(tests, cases_setup, cases_teardown);
