@@ -4,7 +4,7 @@
 #   scalar, AVX2          the same bits: sums keep their order and products are rounded
 #   fast (KL_FAST)        this machine's widest vectors, fused multiply-add: within 1e-8 m, rad or N s
 # Left out of the last: walker by ADMM-NCP+. Its joints are close to singular: a solve meets the relative tolerance
-# with velocities of rows off by up to 5e-4, and the poses differ by 1e-2.
+# with velocities of rows off by up to 5e-4, and poses differ by some 1e-3.
 # Prints a line a build, then "N passed, N failed".
 set -u
 cd "$(dirname "$0")/../.."
