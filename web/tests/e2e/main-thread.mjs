@@ -35,11 +35,13 @@ const SCRIPTS = new Set([
 
 /** Runs `act` under trace; the events of the page's main thread, in order of time. */
 async function traced(browser, page, act) {
-    await browser.startTracing(page, { categories: ['devtools.timeline', 'v8', 'blink.user_timing'] });
+    await browser.startTracing(page, {
+        categories: ['devtools.timeline', 'v8', 'blink.user_timing', 'toplevel'],
+    });
+    await page.evaluate(() => performance.mark('kl-here'));
     await act();
     const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
-    const marks = traceEvents.filter((e) => e.name === 'kl-drawn');
-    const { pid, tid } = marks[0];
+    const { pid, tid } = traceEvents.find((e) => e.name === 'kl-here');
     return traceEvents.filter((e) => e.pid === pid && e.tid === tid).sort((a, b) => a.ts - b.ts);
 }
 
@@ -67,6 +69,13 @@ export async function scriptPerFrame(browser, page, act) {
         end = e.ts + e.dur;
     }
     return frames.slice(1);
+}
+
+/** The longest that the main thread is busy with one task [ms of processor]: a loaded machine does not lengthen it. */
+export async function longestTask(browser, page, act) {
+    const events = await traced(browser, page, act);
+    const tasks = events.filter((e) => e.ph === 'X' && /RunTask$/.test(e.name) && e.tdur !== undefined);
+    return Math.max(...tasks.map((e) => e.tdur / 1000));
 }
 
 export function quantile(values, q) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { browse, openPage, serve } from './browser.mjs';
-import { quantile, resumeRaster, scriptPerFrame, stopRaster } from './main-thread.mjs';
+import { longestTask, quantile, resumeRaster, scriptPerFrame, stopRaster } from './main-thread.mjs';
 
 /** Times are measured on request: machines are shared, and no gate may stand on one. */
 const untimed = !process.env.KINLOOP_TIMINGS && 'set KINLOOP_TIMINGS=1 to measure times';
@@ -95,13 +95,18 @@ test('a solve of a hundred thousand iterations does not stop the page', { skip: 
         window.first_ = window.kinloop.lanes[0].filled;
         window.kinloop.seek(0);
     });
-    const gap = await longestGap(page, () => window.kinloop.lanes[0].filled >= window.first_ + 6);
+    let gap = 0;
+    const busy = await longestTask(browser, page, async () => {
+        gap = await longestGap(page, () => window.kinloop.lanes[0].filled >= window.first_ + 6);
+    });
     const iterations = await page.evaluate(() =>
         window.kinloop.column(0, 'iterations').slice(window.first_, window.first_ + 6),
     );
     assert.deepEqual(iterations, new Array(6).fill(100_000));
-    t.diagnostic(`longest gap of the main thread over six steps ${gap.toFixed(0)} ms`);
-    assert.ok(gap < 300, `${gap} ms`);
+    t.diagnostic(
+        `longest task of the main thread over six steps ${busy.toFixed(0)} ms of processor; longest gap by the clock ${gap.toFixed(0)} ms`,
+    );
+    assert.ok(busy < 100, `${busy} ms`);
     assert.deepEqual(errors, []);
     await context.close();
 });
@@ -115,13 +120,18 @@ test('buffers that fill fast leave the page at rest free', { skip: untimed }, as
         if (window.kinloop?.waiting) window.kinloop.compute();
         return window.kinloop?.lanes[0]?.filled > 1000;
     });
-    const gap = await longestGap(
-        page,
-        () => (window.end_ ??= performance.now() + 3000) && performance.now() > window.end_,
-    );
+    let gap = 0;
+    const busy = await longestTask(browser, page, async () => {
+        gap = await longestGap(
+            page,
+            () => (window.end_ ??= performance.now() + 3000) && performance.now() > window.end_,
+        );
+    });
     const after = await page.evaluate(() => window.kinloop.lanes[0].state);
-    t.diagnostic(`longest gap of the main thread in 3 s ${gap.toFixed(0)} ms; the lane is ${after}`);
-    assert.ok(gap < 300, `${gap} ms`);
+    t.diagnostic(
+        `longest task of the main thread in 3 s ${busy.toFixed(0)} ms of processor; longest gap by the clock ${gap.toFixed(0)} ms; the lane is ${after}`,
+    );
+    assert.ok(busy < 100, `${busy} ms`);
     assert.deepEqual(errors, []);
     await context.close();
 });
