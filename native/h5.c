@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,16 +16,6 @@ enum { COMPRESS_FROM = 512 };   // values; smaller datasets stay as they are
 
 static KlStatus fail_file(const char *path, KlStatus status, const char *what) {
     KlPlace place = {.file = path};
-    return kl_fail_at(status, &place, "%s", what);
-}
-
-KlStatus h5_fail(const H5File *file, KlStatus status, const char *object, const char *format, ...) {
-    char what[512];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(what, sizeof what, format, list);
-    va_end(list);
-    KlPlace place = {.file = file->path, .path = object};
     return kl_fail_at(status, &place, "%s", what);
 }
 
@@ -243,50 +232,16 @@ KlStatus h5_read_ints(const H5File *file, const char *object, int32_t **values, 
     return KL_OK;
 }
 
-static KlStatus check_count(const H5File *file, const char *object, int64_t found, int64_t wanted) {
-    return found == wanted ? KL_OK
-                           : h5_fail(file, KL_ERR_FORMAT, object, "must hold %lld values (found %lld)",
-                                     (long long)wanted, (long long)found);
-}
-
-KlStatus h5_read_ints_into(const H5File *file, const char *object, int32_t *values, int64_t count) {
-    int32_t *data = NULL;
-    int64_t found = 0;
-    KL_TRY(h5_read_ints(file, object, &data, &found));
-    KlStatus status = check_count(file, object, found, count);
-    if (status == KL_OK && data != NULL && count > 0) {
-        memcpy(values, data, (size_t)count * sizeof *values);
-    }
-    kl_free(data);
-    return status;
-}
-
-KlStatus h5_read_reals_into(const H5File *file, const char *object, double *values, int64_t count) {
-    double *data = NULL;
-    int64_t found = 0;
-    KL_TRY(h5_read_reals(file, object, &data, &found));
-    KlStatus status = check_count(file, object, found, count);
-    if (status == KL_OK && data != NULL && count > 0) {
-        memcpy(values, data, (size_t)count * sizeof *values);
-    }
-    kl_free(data);
-    return status;
-}
-
 KlStatus h5_read_ids_into(const H5File *file, const char *object, uint64_t *values, int64_t count) {
     void *data = NULL;
     int64_t found;
     KL_TRY(read_all(file, object, H5T_NATIVE_UINT64, sizeof(uint64_t), false, &data, &found));
-    KlStatus status = check_count(file, object, found, count);
+    KlStatus status = h5_check_count(file, object, found, count);
     if (status == KL_OK && data != NULL && count > 0) {
         memcpy(values, data, (size_t)count * sizeof *values);
     }
     kl_free(data);
     return status;
-}
-
-KlStatus h5_read_int(const H5File *file, const char *object, int32_t *value) {
-    return h5_read_ints_into(file, object, value, 1);
 }
 
 // Text of a fixed-length or variable-length string type; `read` fetches the raw value.

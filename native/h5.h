@@ -29,6 +29,7 @@ KlStatus h5_fail(const H5File *file, KlStatus status, const char *object, const 
 // int32_t, reals must be finite; KL_ERR_LIMIT above 2^26 values.
 KlStatus h5_read_ints(const H5File *file, const char *object, int32_t **values, int64_t *count);
 KlStatus h5_read_reals(const H5File *file, const char *object, double **values, int64_t *count);
+KlStatus h5_check_count(const H5File *file, const char *object, int64_t found, int64_t wanted);  // of values
 // Into memory of the caller; the dataset must hold exactly `count` values.
 KlStatus h5_read_ints_into(const H5File *file, const char *object, int32_t *values, int64_t count);
 KlStatus h5_read_reals_into(const H5File *file, const char *object, double *values, int64_t count);

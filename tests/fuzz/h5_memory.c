@@ -3,7 +3,6 @@
 #include "h5.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -55,17 +54,7 @@ static Node *add_attribute(const char *object, const char *name, Kind kind) {
     return add(path, kind);
 }
 
-// ---- failures, opening -------------------------------------------------------------------------
-
-KlStatus h5_fail(const H5File *file, KlStatus status, const char *object, const char *format, ...) {
-    char what[512];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(what, sizeof what, format, list);
-    va_end(list);
-    KlPlace place = {.file = file->path, .path = object};
-    return kl_fail_at(status, &place, "%s", what);
-}
+// ---- opening ---------------------------------------------------------------------------------
 
 bool h5_is_file(const char *path) {
     (void)path;
@@ -143,48 +132,14 @@ KlStatus h5_read_ints(const H5File *file, const char *object, int32_t **values, 
     return KL_OK;
 }
 
-static KlStatus check_count(const H5File *file, const char *object, int64_t found, int64_t wanted) {
-    return found == wanted ? KL_OK
-                           : h5_fail(file, KL_ERR_FORMAT, object, "must hold %lld values (found %lld)",
-                                     (long long)wanted, (long long)found);
-}
-
-KlStatus h5_read_ints_into(const H5File *file, const char *object, int32_t *values, int64_t count) {
-    int32_t *data;
-    int64_t found;
-    KL_TRY(h5_read_ints(file, object, &data, &found));
-    KlStatus status = check_count(file, object, found, count);
-    if (status == KL_OK) {
-        memcpy(values, data, (size_t)count * sizeof *values);
-    }
-    kl_free(data);
-    return status;
-}
-
-KlStatus h5_read_reals_into(const H5File *file, const char *object, double *values, int64_t count) {
-    double *data;
-    int64_t found;
-    KL_TRY(h5_read_reals(file, object, &data, &found));
-    KlStatus status = check_count(file, object, found, count);
-    if (status == KL_OK) {
-        memcpy(values, data, (size_t)count * sizeof *values);
-    }
-    kl_free(data);
-    return status;
-}
-
 KlStatus h5_read_ids_into(const H5File *file, const char *object, uint64_t *values, int64_t count) {
     const Node *node;
     KL_TRY(find_set(file, object, false, &node));
-    KL_TRY(check_count(file, object, node->count, count));
+    KL_TRY(h5_check_count(file, object, node->count, count));
     for (int64_t i = 0; i < count; i++) {
         values[i] = (uint64_t)node->ints[i];
     }
     return KL_OK;
-}
-
-KlStatus h5_read_int(const H5File *file, const char *object, int32_t *value) {
-    return h5_read_ints_into(file, object, value, 1);
 }
 
 KlStatus h5_read_text(const H5File *file, const char *object, char *text, size_t size) {

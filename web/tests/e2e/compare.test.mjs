@@ -1,31 +1,9 @@
 // Curated runs, profiles, the problem at hand, editing, the benchmark and the heatmap.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { after, before, test } from 'node:test';
-import {
-    browse,
-    drawn,
-    filled,
-    newContext,
-    openIn,
-    openPage,
-    says,
-    seek,
-    serve,
-    sharedLink,
-    shots,
-} from './browser.mjs';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+import { test } from 'node:test';
+import { drawn, filled, newContext, openIn, openPage, says, seek, sharedLink, shots } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 test('in a curated run all solvers meet the same problems and move alike', async () => {
     const { page, context, errors } = await openPage(

@@ -3,19 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { after, before, test } from 'node:test';
-import { browse, drawn, filled, openPage, seek, serve, shots } from './browser.mjs';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+import { test } from 'node:test';
+import { drawn, filled, openPage, seek, shots } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const root = resolve(import.meta.dirname, '../../..');
 const axe = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8');

@@ -3,30 +3,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { after, before, test } from 'node:test';
-import {
-    browse,
-    download,
-    drawn,
-    filled,
-    newContext,
-    openPage,
-    says,
-    seek,
-    serve,
-    shots,
-} from './browser.mjs';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+import { test } from 'node:test';
+import { download, drawn, filled, newContext, openPage, says, seek, shots } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
 const root = resolve(import.meta.dirname, '../../..');

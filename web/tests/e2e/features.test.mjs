@@ -8,7 +8,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, download, drawn, filled, openPage, says, seek, serve, shots, until } from './browser.mjs';
+import { download, drawn, filled, openPage, says, seek, shots, until } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const root = resolve(import.meta.dirname, '../../..');
 const command = resolve(root, 'build/native/kinloop');
@@ -16,19 +17,11 @@ const withCommand = { skip: !existsSync(command) && 'the command is not built' }
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.3&t=0.001';
 const SOURCE = readFileSync(resolve(root, 'scenes/fourbar_free.json'), 'utf8');
 
-let server;
-let browser;
 let elsewhere; // another origin, with files that may be read and files that may not
 before(async () => {
-    server = await serve();
-    browser = await browse();
     elsewhere = await otherHost();
 });
-after(async () => {
-    await browser?.close();
-    await server?.close();
-    elsewhere?.server.close();
-});
+after(() => elsewhere?.server.close());
 
 function otherHost() {
     const files = {

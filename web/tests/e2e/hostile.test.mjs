@@ -3,22 +3,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { after, before, test } from 'node:test';
-import { browse, filled, openPage, says, serve, until } from './browser.mjs';
+import { test } from 'node:test';
+import { filled, openPage, says, until } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const root = resolve(import.meta.dirname, '../../..');
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
 
 /** Errors and warnings that are shown, a solver's own over its view; then dismissed. */
 async function told(page, pattern) {

@@ -5,20 +5,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { zipSync } from 'fflate';
-import { browse, download, filled, openPage, RUN_PATIENCE, says, seek, serve, shots } from './browser.mjs';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+import { download, filled, openPage, RUN_PATIENCE, says, seek, shots } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=newton-ncp,admm-ncp-plus&pre=ht&T=0.1&t=0.05';
 const root = resolve(import.meta.dirname, '../../..');

@@ -5,24 +5,14 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { after, before, test } from 'node:test';
-import { browse, newContext, openIn, serve } from './browser.mjs';
+import { test } from 'node:test';
+import { newContext, openIn } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const COUNT = Number(process.env.KINLOOP_MUTATIONS ?? 60);
 const FIRST = Number(process.env.KINLOOP_FIRST ?? 0);
 const PATIENCE = 120_000; // until the page answers [ms]
 const root = resolve(import.meta.dirname, '../../..');
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
 
 /** Numbers in [0, 1), the same for the same seed (a linear congruential generator modulo 2^32). */
 function randomFrom(seed) {

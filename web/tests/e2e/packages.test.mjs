@@ -4,19 +4,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browse, filled, openPage, serve } from './browser.mjs';
+import { filled, openPage } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const model = resolve(import.meta.dirname, '../../../tests/data/models/5bar_linkage');
 const urdf = readFileSync(join(model, 'robot.urdf'), 'utf8');
 const SHORT = '#v=1&scene=box_on_plane&s=newton-ncp&pre=ht&T=0.1&t=0.05';
 
-let server;
-let browser;
 let host;
 const asked = []; // paths, and whether they were there
 before(async () => {
-    server = await serve();
-    browser = await browse();
     host = createServer((request, response) => {
         const body = answer(decodeURIComponent(request.url));
         asked.push([request.url, body !== null]);
@@ -25,11 +22,7 @@ before(async () => {
     });
     await new Promise((done) => host.listen(0, '127.0.0.1', done));
 });
-after(async () => {
-    await browser?.close();
-    await server?.close();
-    host?.close();
-});
+after(() => host?.close());
 
 const named = (prefix) => urdf.replaceAll('package:///', prefix);
 const MODELS = {

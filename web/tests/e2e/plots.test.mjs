@@ -2,19 +2,9 @@
 // the arrows are.
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
-import { after, before, test } from 'node:test';
-import { browse, drawn, filled, openPage, seek, serve, shots } from './browser.mjs';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+import { test } from 'node:test';
+import { drawn, filled, openPage, seek, shots } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
 const order = (page) =>

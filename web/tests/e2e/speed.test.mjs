@@ -2,20 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { browse, filled, openPage, serve, until } from './browser.mjs';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+import { filled, openPage, until } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 test('the first load stays below 450 kB gzipped, all that the page asks for until it rests', async (t) => {
     const asked = new Set();

@@ -1,23 +1,13 @@
 // What the page costs the main thread: scripts a frame, and the longest time in which it answers nobody. Measured on
 // request (KINLOOP_TIMINGS=1). Limits are three times the targets, since test machines are shared.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { browse, openPage, serve } from './browser.mjs';
+import { test } from 'node:test';
+import { openPage } from './browser.mjs';
 import { longestTask, quantile, resumeRaster, scriptPerFrame, stopRaster } from './main-thread.mjs';
+import { browser, server } from './site.mjs';
 
 /** Times are measured on request: machines are shared, and no gate may stand on one. */
 const untimed = !process.env.KINLOOP_TIMINGS && 'set KINLOOP_TIMINGS=1 to measure times';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
 
 test('four views of walker and six plots of 20,000 points take 8 ms of scripts a frame', {
     skip: untimed,
