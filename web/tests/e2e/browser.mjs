@@ -128,14 +128,19 @@ export function drawn(page) {
     );
 }
 
+/** Until the views show this step: most frames are not kept, and are computed again when they are looked at. */
+export function shows(page, step) {
+    return page.waitForFunction((s) => window.kinloop.lanes.every((l) => l.shown === s), step, {
+        timeout: RUN_PATIENCE,
+    });
+}
+
 export async function seek(page, step) {
     await page.evaluate((s) => {
         window.kinloop.pause();
         window.kinloop.seek(s);
     }, step);
-    await page.waitForFunction((s) => window.kinloop.lanes.every((l) => l.shown === s), step, {
-        timeout: RUN_PATIENCE,
-    });
+    await shows(page, step);
 }
 
 /** The link that Share makes, with the hashes of the state shown. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { drawn, filled, openPage, says, seek, serve, sharedLink, shots, until } from './browser.mjs';
+import { drawn, filled, openPage, says, seek, serve, sharedLink, shots, shows, until } from './browser.mjs';
 import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.3&t=0.001';
@@ -117,6 +117,7 @@ test('a shared link opens the same state, and says so', async () => {
     const second = await openPage(browser, link);
     await second.page.locator('.verdict-same').waitFor();
     assert.equal(await second.page.evaluate(() => window.kinloop.step), 150);
+    await shows(second.page, 150);
     assert.deepEqual(await second.page.evaluate(() => window.kinloop.lanes.map((l) => l.hash)), hashes);
     await second.context.close();
 
