@@ -50,6 +50,14 @@ export class Memory {
         return new Error('out of memory');
     }
 
+    /** The address of `size` bytes, to be freed. @param {number} size @returns {number} */
+    allocate(size) {
+        const address = this.module._malloc(size);
+        if (address !== 0) return address;
+        const had = (this.module.HEAPU8.length / 1e6).toFixed(0);
+        throw new Error(`out of memory: no room for ${size} bytes; the core has ${had} MB and may have 2147 MB`);
+    }
+
     /** @param {number} address @param {number} count */
     doubles(address, count) {
         return new Float64Array(this.module.HEAPU8.buffer, address, count);
@@ -71,8 +79,7 @@ export class Memory {
      * @param {(address: number, size: number) => T} use
      */
     withBytes(bytes, use) {
-        const address = this.module._malloc(bytes.length + 1);
-        if (address === 0) throw new Error('out of memory');
+        const address = this.allocate(bytes.length + 1);
         this.module.HEAPU8.set(bytes, address);
         this.module.HEAPU8[address + bytes.length] = 0;
         try {
@@ -84,8 +91,7 @@ export class Memory {
 
     /** `count` numbers that `fill` writes. @param {number} count @param {(address: number) => void} fill */
     withDoubles(count, fill) {
-        const address = this.module._malloc(8 * count + 8);
-        if (address === 0) throw new Error('out of memory');
+        const address = this.allocate(8 * count + 8);
         try {
             fill(address);
             return this.doubles(address, count).slice();
@@ -267,8 +273,7 @@ export class Page extends Memory {
     /** @returns {Uint8Array} everything a continued run needs */
     save() {
         const size = this.module._kl_sim_state_size(this.sim);
-        const address = this.module._malloc(size);
-        if (address === 0) throw new Error('out of memory');
+        const address = this.allocate(size);
         this.module._kl_sim_save(this.sim, address);
         const state = this.module.HEAPU8.slice(address, address + size);
         this.module._free(address);
@@ -286,7 +291,7 @@ export class Page extends Memory {
 
     /** @param {string} document @param {string} name @param {number} index @returns {number} problems in the document */
     loadProblem(document, name, index) {
-        const count = this.module._malloc(4);
+        const count = this.allocate(4);
         try {
             this.withText(name, (path) =>
                 this.withText(document, (address, size) =>
@@ -305,7 +310,7 @@ export class Page extends Memory {
 
     /** @param {number} seconds @returns {boolean} done */
     resolve(seconds) {
-        const done = this.module._malloc(4);
+        const done = this.allocate(4);
         try {
             this.check(this.module._kl_page_resolve(this.handle, seconds, done));
             return new Int32Array(this.module.HEAPU8.buffer, done, 1)[0] !== 0;
@@ -399,8 +404,7 @@ export class Page extends Memory {
     profile(problems, solvers, measure, options) {
         const { points } = options;
         const bytes = 8 * (measure.length + points + solvers * points);
-        const base = this.module._malloc(bytes);
-        if (base === 0) throw new Error('out of memory');
+        const base = this.allocate(bytes);
         try {
             this.doubles(base, measure.length).set(measure);
             const tau = base + 8 * measure.length;

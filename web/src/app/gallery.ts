@@ -4,7 +4,7 @@ import './gallery.css';
 import { signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { galleryIndex, type SceneEntry, sceneSource } from '../state/gallery';
-import { experiment, open, tables, toolClient } from '../state/session';
+import { experiment, open, readScene } from '../state/session';
 import type { KlStage } from '../views3d/stage';
 import { dialog, KlDialog } from './dialogs';
 import { chooseFiles } from './own-input';
@@ -23,14 +23,7 @@ async function drawPictures(): Promise<void> {
         const stage = document.querySelector<KlStage>('kl-stage');
         try {
             const { source } = await sceneSource({ kind: 'gallery', id: entry.id }, []);
-            const driver = { id: tables.value!.solvers[0].id, preset: '', params: {} };
-            const { scene } = await toolClient().request('load', {
-                source,
-                run: 0,
-                driver,
-                observer: null,
-                memory: 1 << 20,
-            });
+            const { scene } = await readScene(source, 0);
             const url = stage?.thumbnail(scene, source.text) ?? '';
             if (url) pictures.value = new Map(pictures.value).set(entry.id, url);
         } catch {

@@ -6,7 +6,7 @@ import type { ProblemInfo } from '../core/types';
 import type { Json } from '../state/experiment';
 import { ownFiles } from '../state/gallery';
 import { say } from '../state/messages';
-import { experiment, open, toolClient } from '../state/session';
+import { experiment, open, readScene, toolClient } from '../state/session';
 import { openTab } from '../state/tabs';
 import { dialog } from './dialogs';
 import { fromList, type GivenFile } from './given-files';
@@ -81,13 +81,7 @@ async function takeJson(main: GivenFile, files: GivenFile[]): Promise<void> {
 /** Opens a scene that is not the gallery's. */
 export async function openScene(name: string, text: string, files: SceneFile[]): Promise<void> {
     // The core reads it first: whatever is wrong is said with line and path, and nothing else changes.
-    await toolClient().request('load', {
-        source: { name, text, files },
-        run: 0,
-        driver: { id: 'admm-ncp-fp', preset: '', params: {} },
-        observer: null,
-        memory: 1 << 20,
-    });
+    await readScene({ name, text, files }, 0);
     ownFiles.set(name, files);
     await open(
         {

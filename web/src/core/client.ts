@@ -23,6 +23,7 @@ export class CoreClient {
     private readonly waiting = new Map<number, Waiting>();
     private nextId = 1;
     private epoch = 0;
+    private ended = ''; // why nothing will be answered any more
 
     constructor(private readonly events: ClientEvents) {
         this.worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
@@ -34,6 +35,7 @@ export class CoreClient {
     }
 
     request<N extends RequestName>(type: N, body: Requests[N]['in']): Promise<Requests[N]['out']> {
+        if (this.ended) return Promise.reject(new Error(this.ended));
         const id = this.nextId++;
         return new Promise((accept, refuse) => {
             this.waiting.set(id, { accept: accept as Waiting['accept'], refuse });
@@ -57,13 +59,11 @@ export class CoreClient {
 
     /** Ends the worker at once; what waits is refused. */
     end(): void {
-        this.worker.terminate();
         this.refuseAll('the worker was ended');
     }
 
     /** For tests of the error state: as if the worker had failed by itself. */
     crash(): void {
-        this.worker.terminate();
         this.fail('ended from outside');
     }
 
@@ -99,6 +99,8 @@ export class CoreClient {
     }
 
     private refuseAll(message: string): void {
+        this.worker.terminate();
+        this.ended = message;
         for (const { refuse } of this.waiting.values()) refuse(new Error(message));
         this.waiting.clear();
     }

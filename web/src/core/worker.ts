@@ -65,12 +65,22 @@ const answers: Answers = {
 
 const NEW_EPOCH = new Set<RequestName>(['load', 'amend', 'rewind']);
 
+/** A trap, or no memory or stack for the engine: the core may be left in the middle of something. */
+function isFatal(error: unknown): boolean {
+    return error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+}
+
+function fail(error: unknown): never {
+    throw error;
+}
+
 async function answer(message: Extract<ToWorker, { id: number; body: unknown }>): Promise<void> {
     try {
         const body = await (answers[message.type] as (b: unknown) => unknown)(message.body);
         if (NEW_EPOCH.has(message.type)) epoch = message.id;
         send({ type: 'reply', id: message.id, body });
     } catch (error) {
+        if (isFatal(error)) return void setTimeout(() => fail(error)); // the page hears of it as the worker's end
         send({ type: 'refused', id: message.id, error: errorInfo(error) });
     }
 }

@@ -2,7 +2,7 @@
 // call the functions below; nothing else starts or stops workers.
 import { batch, computed, effect, signal } from '@preact/signals-core';
 import { CoreClient } from '../core/client';
-import type { Job, SolverChoice } from '../core/protocol';
+import type { Job, Loaded, SolverChoice } from '../core/protocol';
 import type { RunInfo, SceneInfo, SolverInfo, Tables } from '../core/types';
 import { coreModule } from './core-module';
 import { estimate, forgetEstimate } from './estimate';
@@ -58,14 +58,39 @@ export function toolClient(): CoreClient {
 
 export async function startCore(): Promise<void> {
     tool?.end();
-    tool = new CoreClient({
+    let works = false;
+    const client = new CoreClient({
         chunk: () => {},
         stopped: () => {},
         idle: () => {},
-        crashed: (message) => say('error', 'The helper worker stopped; benchmarks need a reload.', message),
+        crashed: (message) => {
+            if (works) void replaceHelper(message);
+        },
     });
-    tables.value = await tool.request('start', { module: await coreModule() });
+    tool = client;
+    const answer = await client.request('start', { module: await coreModule() });
+    works = true;
+    tables.value ??= answer;
     phase.value = 'ready';
+}
+
+/** What the helper was asked when it stopped is refused; a new one answers what comes later. */
+async function replaceHelper(message: string): Promise<void> {
+    say('warning', 'The helper worker stopped; another has taken its place.', message);
+    await startCore().catch((error) =>
+        say('error', 'The helper worker cannot be started again; reload the page.', String(error)),
+    );
+}
+
+/** Reads a scene in the helper, with a solver that needs no dense matrix: whatever fits is read. */
+export function readScene(source: Job['source'], run: number): Promise<Loaded> {
+    return toolClient().request('load', {
+        source,
+        run,
+        driver: { id: 'newton-ncp', preset: '', params: {} },
+        observer: null,
+        memory: 1 << 20,
+    });
 }
 
 export function solverInfo(id: string): SolverInfo | undefined {
@@ -337,22 +362,13 @@ interface Facts {
 
 /** Reads the scene in the helper worker before any lane is touched: a bad scene changes nothing. */
 async function probe(source: Job['source'], current: Experiment): Promise<Facts> {
-    const first = tables.value!.solvers[0].id;
-    const load = (run: number) =>
-        toolClient().request('load', {
-            source,
-            run,
-            driver: { id: first, preset: '', params: {} },
-            observer: null,
-            memory: 1 << 20,
-        });
-    let loaded = await load(0);
+    let loaded = await readScene(source, 0);
     let run = loaded.scene.runs.findIndex((r) => r.id === current.run);
     if (run < 0) {
         if (current.run) say('warning', `This scene has no run "${current.run}"; the first is shown.`);
         run = 0;
     }
-    if (run > 0) loaded = await load(run);
+    if (run > 0) loaded = await readScene(source, run);
     const known = loaded.scene.solvers.filter((id) => solverInfo(id));
     const suggested = known.length > 0 ? known : tables.value!.solvers.map((s) => s.id);
     return {

@@ -44,22 +44,31 @@ async function runCase(
 
 class PoolWorker {
     private rows: Float64Array[] = [];
+    private broken = false; // the next run needs another worker
     private finish: ((error: ErrorInfo | null) => void) | null = null;
-    readonly client: CoreClient;
-    private readonly started: Promise<unknown>;
+    client!: CoreClient;
+    private started!: Promise<unknown>;
 
     constructor() {
+        this.connect();
+    }
+
+    private connect(): void {
         this.client = new CoreClient({
             chunk: (chunk) => void this.rows.push(chunk.record),
             stopped: (_step, error) => this.finish?.(error),
             idle: () => this.finish?.(null),
-            crashed: (message) =>
-                this.finish?.({ status: 'crashed', message, file: '', line: 0, column: 0, path: '' }),
+            crashed: (message) => {
+                this.finish?.({ status: 'crashed', message, file: '', line: 0, column: 0, path: '' });
+                this.broken = true;
+            },
         });
+        this.broken = false;
         this.started = coreModule().then((module) => this.client.request('start', { module }));
     }
 
     async run(job: Job, steps: number): Promise<Outcome> {
+        if (this.broken) this.connect();
         await this.started;
         this.rows = [];
         await this.client.request('load', job);
