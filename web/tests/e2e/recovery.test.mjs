@@ -100,6 +100,7 @@ test('a helper whose core traps is replaced; what it was asked is refused', asyn
 test('a scene for which the memory ends is refused with what it needs, and changes nothing', async () => {
     const opened = await begin();
     await opened.helper.evaluate(() => {
+        self.grow = WebAssembly.Memory.prototype.grow;
         WebAssembly.Memory.prototype.grow = () => {
             throw new RangeError('the browser gives no more');
         };
@@ -108,15 +109,19 @@ test('a scene for which the memory ends is refused with what it needs, and chang
     await drop(opened.page, 'long.json', text);
     await says(opened.page.locator('.message-error'), /no room for 4\d{7} bytes; the core has \d+ MB/);
     assert.equal(await opened.page.evaluate(() => window.kinloop.scene), 'box_on_plane');
+    await opened.page.evaluate(() => (location.hash = '#v=1&scene=walker&s=newton-ncp&T=0.01'));
+    await says(opened.page.locator('.message-error'), /cannot run.*(no room for|out of memory)/s);
+    assert.equal(await opened.page.evaluate(() => window.kinloop.scene), 'box_on_plane');
+    await opened.helper.evaluate(() => {
+        WebAssembly.Memory.prototype.grow = self.grow;
+    });
     await goesOn(opened);
 });
 
-test('a solver for which a scene is too large says what it needs and what is allowed', async () => {
+test('a scene that is too large is refused with what it needs and what is allowed', async () => {
     const opened = await begin();
     await drop(opened.page, 'chain.json', chain(5500));
-    await says(
-        opened.page.locator('.cell-error, .message-error'),
-        /no room for 16500 rows.*up to 16384 rows/,
-    );
+    await says(opened.page.locator('.message-error'), /no room for 16\d{3} rows.*up to 16384 rows/);
+    assert.equal(await opened.page.evaluate(() => window.kinloop.scene), 'box_on_plane');
     await goesOn(opened);
 });
