@@ -1,20 +1,10 @@
 // Workers that stop and memory that ends: the page says so, keeps what it had, and goes on.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { browse, filled, openPage, says, serve } from './browser.mjs';
+import { test } from 'node:test';
+import { filled, openPage, says } from './browser.mjs';
+import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
-
-let server;
-let browser;
-before(async () => {
-    server = await serve();
-    browser = await browse();
-});
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
 
 /** The page with its runs done; the helper is the first worker of all. */
 async function begin() {
