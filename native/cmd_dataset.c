@@ -405,6 +405,14 @@ static void clean_name(const char *from, char *to, size_t size) {
     to[used] = '\0';
 }
 
+// The last part of a path, without the number that an earlier conversion gave it.
+static const char *own_name(const char *name) {
+    const char *slash = strrchr(name, '/');
+    const char *last = slash != NULL && slash[1] != '\0' ? slash + 1 : name;
+    size_t digits = strspn(last, "0123456789");
+    return digits == 5 && last[digits] == '-' && last[digits + 1] != '\0' ? last + digits + 1 : last;
+}
+
 static KlStatus write_ours(const H5File *output, ProblemRecord *record, int32_t number) {
     char name[256], clean[96];
     KlCategory category;
@@ -412,7 +420,7 @@ static KlStatus write_ours(const H5File *output, ProblemRecord *record, int32_t 
         bool known = kl_problem_category(record->problem, &category) == KL_OK;
         snprintf(record->category, sizeof record->category, "%s", known ? kl_category_name(category) : "unknown");
     }
-    clean_name(record->name, clean, sizeof clean);
+    clean_name(own_name(record->name), clean, sizeof clean);
     snprintf(name, sizeof name, "/%s/%s/%05d-%s", record->scene[0] != '\0' ? record->scene : "converted",
              record->category, (int)number, clean);
     return dataset_write(output, name, record, true);

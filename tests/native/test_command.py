@@ -373,6 +373,16 @@ class Sets(Command):
             self.assertLess(row["r_nat_rel"], 1e-9)
         self.fails(2, "dataset", "convert", ours, "-o", self.path("d.hdf5"), "--to", "fclib")
 
+    def test_what_is_converted_twice_keeps_its_name(self):
+        ours, once, twice = self.path("a.h5"), self.path("b.h5"), self.path("c.h5")
+        self.ok("dataset", "make", "-o", ours, *self.RECIPE)
+        self.ok("dataset", "convert", ours, "-o", once)
+        self.ok("dataset", "convert", once, "-o", twice)
+        names = [[row["name"] for row in self.json("solve", path, "-s", "newton-ncp", "--json")["results"]]
+                 for path in (ours, once, twice)]
+        self.assertEqual(names[1], names[2])
+        self.assertEqual(sorted(re.sub(r"/\d{5}-", "/", name) for name in names[1]), sorted(names[0]))
+
     def test_other_recipes_do_not_mix(self):
         path = self.path("a.h5")
         self.ok("dataset", "make", "-o", path, "--keep", *self.RECIPE)
