@@ -4,6 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#if __has_include("core_hash.h")
+#include "core_hash.h"
+#else
+#define KL_CORE_HASH "unknown"
+#endif
+
 #ifndef KL_COMMIT
 #define KL_COMMIT "unknown"
 #endif
@@ -35,4 +41,5 @@ const char *compiler_name(void) {
 }
 
 const char *commit_name(void) { return KL_COMMIT; }
+const char *core_name(void) { return KL_CORE_HASH; }
 const char *build_name(void) { return KL_BUILD_NAME; }

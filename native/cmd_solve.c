@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "bench/statistics.h"
@@ -30,7 +31,8 @@ typedef struct Session {
     const CliArgs *args;
     SolverChoice choice;
     KlTrace trace;  // rows NULL unless --trace
-    double *times;  // (repeat)
+    double *times;  // (repeat) of the clock
+    double *costs;  // (repeat) of the processor
     int32_t repeat;
     json_t *results, *problems;
     CliTable table, trace_table, condition_table;
@@ -44,6 +46,7 @@ typedef struct Result {
     KlSolution solution;
     KlResiduals residuals;
     double time;      // [s] median
+    double cost;      // [s] of the processor, median: other programs' load is not in it
     double internal;  // share of lambda that moves nothing, NaN unless --condition
     char error[256];
 } Result;
@@ -58,7 +61,14 @@ static const Result failed = {.outcome = "failed",
                                             .natural = (double)NAN,
                                             .natural_relative = (double)NAN},
                               .time = (double)NAN,
+                              .cost = (double)NAN,
                               .internal = (double)NAN};
+
+static double processor_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlProblem *problem, Result *result) {
     KlTrace *trace = session->trace.rows != NULL ? &session->trace : NULL;
@@ -66,11 +76,14 @@ static KlStatus solve_repeatedly(Session *session, KlSolver *solver, const KlPro
     for (int32_t i = 0; i < session->repeat; i++) {
         kl_solver_forget(solver);
         session->trace.count = session->trace.dropped = 0;
+        double start = processor_time();
         KL_TRY(kl_solver_solve(solver, problem, trace, &result->solution));
+        session->costs[i] = processor_time() - start;
         session->times[i] = result->solution.time;
     }
     result->outcome = kl_outcome_name(result->solution.outcome);
     result->time = kl_median(session->times, session->repeat);
+    result->cost = kl_median(session->costs, session->repeat);
     kl_problem_residuals(problem, result->solution.lambda, &result->residuals);
     if (cli_has(session->args, "condition") &&
         kl_problem_internal_share(problem, result->solution.lambda, &result->internal) != KL_OK) {
@@ -98,13 +111,13 @@ static json_t *trace_json(const KlTrace *trace) {
 static void tell_json(Session *session, const char *file, int32_t index, const ProblemRecord *record,
                       const char *solver, const Result *result) {
     const KlResiduals *r = &result->residuals;
-    json_t *row = json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "file", file,
+    json_t *row = json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "file", file,
                             "index", (int)index, "name", record->name, "solver", solver, "outcome", result->outcome,
                             "iterations", (int)result->solution.iterations, "time_s", cli_json_real(result->time),
-                            "r_p", cli_json_real(r->primal), "r_dual", cli_json_real(r->dual), "r_ncp",
-                            cli_json_real(r->complementarity), "r_nat", cli_json_real(r->natural), "r_nat_rel",
-                            cli_json_real(r->natural_relative), "n", (int)record->problem->dim, "contacts",
-                            (int)record->problem->contact_count);
+                            "cpu_s", cli_json_real(result->cost), "r_p", cli_json_real(r->primal), "r_dual",
+                            cli_json_real(r->dual), "r_ncp", cli_json_real(r->complementarity), "r_nat",
+                            cli_json_real(r->natural), "r_nat_rel", cli_json_real(r->natural_relative), "n",
+                            (int)record->problem->dim, "contacts", (int)record->problem->contact_count);
     if (record->note[0] != '\0') {
         json_object_set_new(row, "note", json_string(record->note));
     }
@@ -280,11 +293,12 @@ static KlStatus session_begin(Session *session, const CliArgs *args) {
     *session = (Session){.args = args, .repeat = (int32_t)cli_int(args, "repeat", 1)};
     KL_TRY(solver_choice(args, solver_default(), &session->choice));
     session->times = kl_alloc((size_t)session->repeat * sizeof(double));
+    session->costs = kl_alloc((size_t)session->repeat * sizeof(double));
     if (cli_has(args, "trace")) {
         session->trace.rows = kl_alloc(TRACE_ROWS * sizeof(KlTraceRow));
         session->trace.capacity = TRACE_ROWS;
     }
-    if (session->times == NULL || (cli_has(args, "trace") && session->trace.rows == NULL)) {
+    if (session->times == NULL || session->costs == NULL || (cli_has(args, "trace") && session->trace.rows == NULL)) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
     if (cli_has(args, "json")) {
@@ -321,6 +335,7 @@ static void session_end(Session *session) {
     json_decref(session->results);
     json_decref(session->problems);
     kl_free(session->times);
+    kl_free(session->costs);
     kl_free(session->trace.rows);
     cli_table_free(&session->table);
     cli_table_free(&session->trace_table);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "build_info.h"
 #include "options.h"
 #include "output.h"
 
@@ -76,7 +77,8 @@ int main(int argc, char **argv) {
         return finish(NULL, help(second));
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-        printf("kinloop %s\n", KL_VERSION);
+        printf("kinloop %s\ncore %s, build %s, commit %s, %s\n", KL_VERSION, core_name(), build_name(), commit_name(),
+               compiler_name());
         return finish(NULL, CLI_EXIT_OK);
     }
     if (strcmp(first, "--man") == 0) {

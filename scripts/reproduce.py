@@ -54,7 +54,7 @@ class Kinloop:
         self.cache = cache
         self.verbose = verbose
         self.set_for = set_for or {}
-        self.build = hashlib.sha256(self.program.read_bytes()).hexdigest()[:12]
+        self.build = re.search(r'core (\w+)', self.version()).group(1)
         self.claim = threading.local()  # used: commands of the claim that this thread works on
         self.guard, self.guards = threading.Lock(), {}
         cache.mkdir(parents=True, exist_ok=True)
@@ -179,7 +179,7 @@ class Kinloop:
 
     def version(self):
         done = subprocess.run([self.program, '--version'], stdout=subprocess.PIPE, check=True, text=True)
-        return done.stdout.strip().splitlines()[0]
+        return done.stdout
 
 
 class Series:
@@ -260,7 +260,7 @@ def page_summary(results, before):
 def page_blocks():
     """{id: what the page says of it}, with the program that measured it."""
     text = PAGE.read_text() if PAGE.exists() else ''
-    program = re.search(r'program ([0-9a-f]{12})', text)
+    program = re.search(r'(?:program|core) ([0-9a-f]{12})', text)
     found = re.findall(r'^(\*\*([A-Z]\d+)\. .*?)(?=\n\n(?:\*\*|## )|\s*\Z)', text, re.M | re.S)
     earlier = f'- measured by the earlier program {program.group(1)}' if program else ''
     return {id: block if '- measured by the earlier' in block else f'{block}\n{earlier}'
@@ -270,7 +270,7 @@ def page_blocks():
 def page_text(kit, results, intro):
     before = {id: block for id, block in page_blocks().items() if any(r['claim'].id == id and r['claim'].statement in block for r in results)}
     lines = [page_head(), MARK, '', intro.strip(), '',
-             f'**{page_summary(results, before)}.** Measured with {kit.version()}, program {kit.build} (SHA-256).', '']
+             f'**{page_summary(results, before)}.** Measured with {kit.version().splitlines()[0]}, core {kit.build} (`kinloop --version`).', '']
     section = None
     for r in results:
         claim = r['claim']

@@ -97,6 +97,22 @@ static void prepare_contacts(KlSplitting *s, const KlProblem *p, bool safe_step)
     }
 }
 
+static void order_sets(KlSplitting *s, const KlProblem *p, KlOrder order) {
+    enum { JOINTS, LIMITS, CONTACTS };
+    static const uint8_t first_to_last[][3] = {
+        [KL_ORDER_FORWARD] = {JOINTS, LIMITS, CONTACTS}, [KL_ORDER_JCL] = {JOINTS, CONTACTS, LIMITS},
+        [KL_ORDER_LJC] = {LIMITS, JOINTS, CONTACTS},     [KL_ORDER_LCJ] = {LIMITS, CONTACTS, JOINTS},
+        [KL_ORDER_CJL] = {CONTACTS, JOINTS, LIMITS},     [KL_ORDER_CLJ] = {CONTACTS, LIMITS, JOINTS}};
+    const int32_t start[] = {0, p->joint_count, p->joint_count + p->limit_count, p->block_count};
+    const uint8_t *sets = first_to_last[order < KL_ORDER_JCL ? KL_ORDER_FORWARD : order];
+    int32_t at = 0;
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t b = start[sets[i]]; b < start[sets[i] + 1]; b++) {
+            s->order[at++] = b;
+        }
+    }
+}
+
 KlStatus kl_splitting_begin(KlRun *run, const KlSplittingKind *kind, bool safe_step) {
     KlSplitting *s = run->state;
     const KlProblem *p = run->problem;
@@ -113,9 +129,7 @@ KlStatus kl_splitting_begin(KlRun *run, const KlSplittingKind *kind, bool safe_s
         kl_problem_block_delassus(p, p->joint_count + l, &s->limit_diagonal[l]);
     }
     prepare_contacts(s, p, safe_step);
-    for (int32_t b = 0; b < p->block_count; b++) {
-        s->order[b] = b;
-    }
+    order_sets(s, p, (KlOrder)kl_param_int(run, KL_PARAM_ORDER));
     if (!s->dense) {
         kl_sweep_begin(p, run->lambda, s->sweep_state);
     }

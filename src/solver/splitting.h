@@ -20,7 +20,17 @@ enum {
 };
 
 typedef enum KlSweep { KL_SWEEP_DELASSUS = 0, KL_SWEEP_BODY_SPACE, KL_SWEEP_AUTO } KlSweep;
-typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER_RANDOM, KL_ORDER_BACKWARD } KlOrder;
+typedef enum KlOrder {
+    KL_ORDER_FORWARD = 0,
+    KL_ORDER_FORWARD_BACKWARD,
+    KL_ORDER_RANDOM,
+    KL_ORDER_BACKWARD,
+    KL_ORDER_JCL,  // sets of joints, limits and contacts by their initials, each from its first to its last
+    KL_ORDER_LJC,
+    KL_ORDER_LCJ,
+    KL_ORDER_CJL,
+    KL_ORDER_CLJ
+} KlOrder;
 
 #define KL_SPLITTING_PARAMS KL_COMMON_PARAMS, KL_SWEEP_PARAMS
 #define KL_SWEEP_PARAMS                                                                                              \
@@ -70,13 +80,15 @@ typedef enum KlOrder { KL_ORDER_FORWARD = 0, KL_ORDER_FORWARD_BACKWARD, KL_ORDER
          "Order",                                                                                                    \
          "",                                                                                                         \
          "forward: joints, limits, contacts. forward-backward: every other iteration in reverse. "                   \
-         "random: all blocks shuffled anew each iteration. backward: contacts, limits, joints.",                     \
+         "random: all blocks shuffled anew each iteration. backward: contacts, limits, joints, each "                \
+         "from its last to its first. The others: the three sets in another order.",                                 \
          KL_PARAM_CHOICE,                                                                                            \
          KL_ORDER_FORWARD,                                                                                           \
          0.0,                                                                                                        \
-         3.0,                                                                                                        \
+         8.0,                                                                                                        \
          false,                                                                                                      \
-         "forward|forward-backward|random|backward"},                                                                \
+         "forward|forward-backward|random|backward|joints-contacts-limits|limits-joints-contacts|"                   \
+         "limits-contacts-joints|contacts-joints-limits|contacts-limits-joints"},                                    \
     {                                                                                                                \
         "seed", "Seed", "", "Start of the random order; the same seed gives the same bits.", KL_PARAM_INT, 1.0, 0.0, \
             1e9, false, NULL                                                                                         \

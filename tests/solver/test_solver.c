@@ -417,12 +417,12 @@ static void a_solver_at_rest_away_from_its_residuals_is_stagnated(void **state) 
 static void every_sweep_and_order_reaches_the_same_solution(void **state) {
     const Case *cases = *state;
     static const char *const sweeps[] = {"delassus", "body-space", "auto"};
-    static const char *const orders[] = {"forward", "forward-backward", "random", "backward"};
+    static const char *const orders[] = {"forward", "forward-backward", "random", "backward", "contacts-joints-limits"};
     const Case *c = find_case(cases, "R2");
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 15; i++) {
         KlSolver *s = create("pgs-ncp");
-        assert_ok(kl_solver_set_text(s, "sweep", sweeps[i / 4]));
-        assert_ok(kl_solver_set_text(s, "order", orders[i % 4]));
+        assert_ok(kl_solver_set_text(s, "sweep", sweeps[i / 5]));
+        assert_ok(kl_solver_set_text(s, "order", orders[i % 5]));
         KlSolution solution = solve(s, c->problem);
         assert_int_equal(solution.outcome, KL_OUTCOME_CONVERGED);
         assert_near_array(solution.lambda, c->lambda, c->problem->dim, 1e-9);
@@ -446,9 +446,37 @@ static void sweep_by_hand(const double d[25], const double v_f[5], const int *or
     }
 }
 
+static const double coupled[25] = {3, 1, 0, 0, 1, 1, 2, 0, 0, -0.5, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, -0.5, 0, 0, 4};
+
+static void sets_are_swept_in_the_order_of_their_names(void **state) {
+    (void)state;
+    const double v_f[5] = {0.5, -1, 0.1, 0.2, -2}, mu = 0.0;
+    static const struct {
+        const char *name;
+        int rows[3];
+    } orders[] = {{"forward", {0, 1, 4}},
+                  {"joints-contacts-limits", {0, 4, 1}},
+                  {"limits-joints-contacts", {1, 0, 4}},
+                  {"limits-contacts-joints", {1, 4, 0}},
+                  {"contacts-joints-limits", {4, 0, 1}},
+                  {"contacts-limits-joints", {4, 1, 0}}};
+    KlProblem *p;
+    assert_ok(kl_problem_from_dense(1, 1, 1, coupled, v_f, &mu, 1e-3, &p));
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        double lambda[5] = {0};
+        sweep_by_hand(coupled, v_f, orders[i].rows, 3, 1.0, lambda);
+        KlSolver *s = create("pgs-ncp");
+        assert_ok(kl_solver_set_text(s, "order", orders[i].name));
+        assert_ok(kl_solver_set(s, "max_iterations", 1));
+        assert_near_array(solve(s, p).lambda, lambda, 5, 1e-15);
+        kl_solver_destroy(s);
+    }
+    kl_problem_destroy(p);
+}
+
 static void orders_are_joints_limits_contacts_and_back(void **state) {
     (void)state;
-    const double d[25] = {3, 1, 0, 0, 1, 1, 2, 0, 0, -0.5, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, -0.5, 0, 0, 4};
+    const double *d = coupled;
     const double v_f[5] = {0.5, -1, 0.1, 0.2, -2}, mu = 0.0, omega = 0.8, gamma = 0.9;
     const int forward[3] = {0, 1, 4}, backward[3] = {4, 1, 0};
     KlProblem *p;
@@ -602,6 +630,7 @@ int main(void) {
         cmocka_unit_test(slow_solves_are_not_called_stagnated),
         cmocka_unit_test(a_solver_at_rest_away_from_its_residuals_is_stagnated),
         cmocka_unit_test(every_sweep_and_order_reaches_the_same_solution),
+        cmocka_unit_test(sets_are_swept_in_the_order_of_their_names),
         cmocka_unit_test(orders_are_joints_limits_contacts_and_back),
         cmocka_unit_test(a_seed_repeats_its_order),
         cmocka_unit_test(relaxation_decays_to_its_floor),
