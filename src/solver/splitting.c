@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "dual/desaxce.h"
 #include "math/vec.h"
 
@@ -97,12 +98,23 @@ static void prepare_contacts(KlSplitting *s, const KlProblem *p, bool safe_step)
     }
 }
 
-static void order_sets(KlSplitting *s, const KlProblem *p, KlOrder order) {
+static void shuffle(KlRng *rng, int32_t count, int32_t *order) {
+    for (int32_t i = count - 1; i > 0; i--) {
+        int32_t j = kl_rng_index(rng, i + 1), kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+}
+
+static void order_blocks(KlSplitting *s, const KlProblem *p, KlOrder order) {
     enum { JOINTS, LIMITS, CONTACTS };
-    static const uint8_t first_to_last[][3] = {
-        [KL_ORDER_FORWARD] = {JOINTS, LIMITS, CONTACTS}, [KL_ORDER_JCL] = {JOINTS, CONTACTS, LIMITS},
-        [KL_ORDER_LJC] = {LIMITS, JOINTS, CONTACTS},     [KL_ORDER_LCJ] = {LIMITS, CONTACTS, JOINTS},
-        [KL_ORDER_CJL] = {CONTACTS, JOINTS, LIMITS},     [KL_ORDER_CLJ] = {CONTACTS, LIMITS, JOINTS}};
+    static const uint8_t first_to_last[][3] = {[KL_ORDER_FORWARD] = {JOINTS, LIMITS, CONTACTS},
+                                               [KL_ORDER_JCL] = {JOINTS, CONTACTS, LIMITS},
+                                               [KL_ORDER_LJC] = {LIMITS, JOINTS, CONTACTS},
+                                               [KL_ORDER_LCJ] = {LIMITS, CONTACTS, JOINTS},
+                                               [KL_ORDER_CJL] = {CONTACTS, JOINTS, LIMITS},
+                                               [KL_ORDER_CLJ] = {CONTACTS, LIMITS, JOINTS},
+                                               [KL_ORDER_CONTACTS_SHUFFLED] = {JOINTS, LIMITS, CONTACTS}};
     const int32_t start[] = {0, p->joint_count, p->joint_count + p->limit_count, p->block_count};
     const uint8_t *sets = first_to_last[order < KL_ORDER_JCL ? KL_ORDER_FORWARD : order];
     int32_t at = 0;
@@ -110,6 +122,11 @@ static void order_sets(KlSplitting *s, const KlProblem *p, KlOrder order) {
         for (int32_t b = start[sets[i]]; b < start[sets[i] + 1]; b++) {
             s->order[at++] = b;
         }
+    }
+    if (order ==
+        KL_ORDER_CONTACTS_SHUFFLED) {  // v_f: another order in the next step, the same one for the same problem
+        s->rng.state = kl_hash_doubles(s->rng.state, p->free_velocity, (size_t)p->dim);
+        shuffle(&s->rng, p->contact_count, s->order + start[CONTACTS]);
     }
 }
 
@@ -129,7 +146,7 @@ KlStatus kl_splitting_begin(KlRun *run, const KlSplittingKind *kind, bool safe_s
         kl_problem_block_delassus(p, p->joint_count + l, &s->limit_diagonal[l]);
     }
     prepare_contacts(s, p, safe_step);
-    order_sets(s, p, (KlOrder)kl_param_int(run, KL_PARAM_ORDER));
+    order_blocks(s, p, (KlOrder)kl_param_int(run, KL_PARAM_ORDER));
     if (!s->dense) {
         kl_sweep_begin(p, run->lambda, s->sweep_state);
     }
@@ -197,14 +214,6 @@ static void update_block(KlSplitting *s, const KlProblem *p, int32_t block, doub
     }
     if (!s->dense) {
         kl_sweep_add(p, block, v, s->sweep_state);
-    }
-}
-
-static void shuffle(KlRng *rng, int32_t count, int32_t *order) {
-    for (int32_t i = count - 1; i > 0; i--) {
-        int32_t j = kl_rng_index(rng, i + 1), kept = order[i];
-        order[i] = order[j];
-        order[j] = kept;
     }
 }
 

@@ -29,69 +29,71 @@ typedef enum KlOrder {
     KL_ORDER_LJC,
     KL_ORDER_LCJ,
     KL_ORDER_CJL,
-    KL_ORDER_CLJ
+    KL_ORDER_CLJ,
+    KL_ORDER_CONTACTS_SHUFFLED
 } KlOrder;
 
 #define KL_SPLITTING_PARAMS KL_COMMON_PARAMS, KL_SWEEP_PARAMS
-#define KL_SWEEP_PARAMS                                                                                              \
-    {"omega",                                                                                                        \
-     "Relaxation factor",                                                                                            \
-     "",                                                                                                             \
-     "omega^0: each block moves by this share of its local solution. 1 is Gauss-Seidel.",                            \
-     KL_PARAM_REAL,                                                                                                  \
-     1.0,                                                                                                            \
-     0.01,                                                                                                           \
-     2.0,                                                                                                            \
-     false,                                                                                                          \
-     NULL},                                                                                                          \
-        {"omega_min",                                                                                                \
-         "Smallest relaxation",                                                                                      \
-         "",                                                                                                         \
-         "Decay stops here: omega <- max(omega_min, gamma omega) after each iteration.",                             \
-         KL_PARAM_REAL,                                                                                              \
-         0.1,                                                                                                        \
-         0.01,                                                                                                       \
-         2.0,                                                                                                        \
-         false,                                                                                                      \
-         NULL},                                                                                                      \
-        {"gamma",                                                                                                    \
-         "Relaxation decay",                                                                                         \
-         "",                                                                                                         \
-         "Factor on omega after each iteration; 1 keeps it.",                                                        \
-         KL_PARAM_REAL,                                                                                              \
-         1.0,                                                                                                        \
-         0.5,                                                                                                        \
-         1.0,                                                                                                        \
-         false,                                                                                                      \
-         NULL},                                                                                                      \
-        {"sweep",                                                                                                    \
-         "Sweep",                                                                                                    \
-         "",                                                                                                         \
-         "delassus: rows of the dense D, O(n_d^2) a sweep, as in the paper. body-space: through "                    \
-         "u = M^-1 J^T lambda, O(n_d) a sweep; rows of the sparse D when the problem has no bodies. "                \
-         "auto: the cheaper one.",                                                                                   \
-         KL_PARAM_CHOICE,                                                                                            \
-         KL_SWEEP_DELASSUS,                                                                                          \
-         0.0,                                                                                                        \
-         2.0,                                                                                                        \
-         false,                                                                                                      \
-         "delassus|body-space|auto"},                                                                                \
-        {"order",                                                                                                    \
-         "Order",                                                                                                    \
-         "",                                                                                                         \
-         "forward: joints, limits, contacts. forward-backward: every other iteration in reverse. "                   \
-         "random: all blocks shuffled anew each iteration. backward: contacts, limits, joints, each "                \
-         "from its last to its first. The others: the three sets in another order.",                                 \
-         KL_PARAM_CHOICE,                                                                                            \
-         KL_ORDER_FORWARD,                                                                                           \
-         0.0,                                                                                                        \
-         8.0,                                                                                                        \
-         false,                                                                                                      \
-         "forward|forward-backward|random|backward|joints-contacts-limits|limits-joints-contacts|"                   \
-         "limits-contacts-joints|contacts-joints-limits|contacts-limits-joints"},                                    \
-    {                                                                                                                \
-        "seed", "Seed", "", "Start of the random order; the same seed gives the same bits.", KL_PARAM_INT, 1.0, 0.0, \
-            1e9, false, NULL                                                                                         \
+#define KL_SWEEP_PARAMS                                                                                               \
+    {"omega",                                                                                                         \
+     "Relaxation factor",                                                                                             \
+     "",                                                                                                              \
+     "omega^0: each block moves by this share of its local solution. 1 is Gauss-Seidel.",                             \
+     KL_PARAM_REAL,                                                                                                   \
+     1.0,                                                                                                             \
+     0.01,                                                                                                            \
+     2.0,                                                                                                             \
+     false,                                                                                                           \
+     NULL},                                                                                                           \
+        {"omega_min",                                                                                                 \
+         "Smallest relaxation",                                                                                       \
+         "",                                                                                                          \
+         "Decay stops here: omega <- max(omega_min, gamma omega) after each iteration.",                              \
+         KL_PARAM_REAL,                                                                                               \
+         0.1,                                                                                                         \
+         0.01,                                                                                                        \
+         2.0,                                                                                                         \
+         false,                                                                                                       \
+         NULL},                                                                                                       \
+        {"gamma",                                                                                                     \
+         "Relaxation decay",                                                                                          \
+         "",                                                                                                          \
+         "Factor on omega after each iteration; 1 keeps it.",                                                         \
+         KL_PARAM_REAL,                                                                                               \
+         1.0,                                                                                                         \
+         0.5,                                                                                                         \
+         1.0,                                                                                                         \
+         false,                                                                                                       \
+         NULL},                                                                                                       \
+        {"sweep",                                                                                                     \
+         "Sweep",                                                                                                     \
+         "",                                                                                                          \
+         "delassus: rows of the dense D, O(n_d^2) a sweep, as in the paper. body-space: through "                     \
+         "u = M^-1 J^T lambda, O(n_d) a sweep; rows of the sparse D when the problem has no bodies. "                 \
+         "auto: the cheaper one.",                                                                                    \
+         KL_PARAM_CHOICE,                                                                                             \
+         KL_SWEEP_DELASSUS,                                                                                           \
+         0.0,                                                                                                         \
+         2.0,                                                                                                         \
+         false,                                                                                                       \
+         "delassus|body-space|auto"},                                                                                 \
+        {"order",                                                                                                     \
+         "Order",                                                                                                     \
+         "",                                                                                                          \
+         "forward: joints, limits, contacts. forward-backward: every other iteration in reverse. "                    \
+         "random: all blocks shuffled anew each iteration. backward: contacts, limits, joints, each "                 \
+         "from its last to its first. contacts-shuffled: forward, contacts shuffled once a solve, "                   \
+         "from the seed and v_f. The others: the three sets in another order.",                                       \
+         KL_PARAM_CHOICE,                                                                                             \
+         KL_ORDER_FORWARD,                                                                                            \
+         0.0,                                                                                                         \
+         9.0,                                                                                                         \
+         false,                                                                                                       \
+         "forward|forward-backward|random|backward|joints-contacts-limits|limits-joints-contacts|"                    \
+         "limits-contacts-joints|contacts-joints-limits|contacts-limits-joints|contacts-shuffled"},                   \
+    {                                                                                                                 \
+        "seed", "Seed", "", "Start of the random orders; the same seed gives the same bits.", KL_PARAM_INT, 1.0, 0.0, \
+            1e9, false, NULL                                                                                          \
     }
 
 // Steps on the cone: `safe_step` of kl_splitting_begin is the second choice.

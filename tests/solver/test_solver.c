@@ -417,12 +417,13 @@ static void a_solver_at_rest_away_from_its_residuals_is_stagnated(void **state) 
 static void every_sweep_and_order_reaches_the_same_solution(void **state) {
     const Case *cases = *state;
     static const char *const sweeps[] = {"delassus", "body-space", "auto"};
-    static const char *const orders[] = {"forward", "forward-backward", "random", "backward", "contacts-joints-limits"};
+    static const char *const orders[] = {"forward",  "forward-backward",       "random",
+                                         "backward", "contacts-joints-limits", "contacts-shuffled"};
     const Case *c = find_case(cases, "R2");
-    for (int i = 0; i < 15; i++) {
+    for (int i = 0; i < 18; i++) {
         KlSolver *s = create("pgs-ncp");
-        assert_ok(kl_solver_set_text(s, "sweep", sweeps[i / 5]));
-        assert_ok(kl_solver_set_text(s, "order", orders[i % 5]));
+        assert_ok(kl_solver_set_text(s, "sweep", sweeps[i / 6]));
+        assert_ok(kl_solver_set_text(s, "order", orders[i % 6]));
         KlSolution solution = solve(s, c->problem);
         assert_int_equal(solution.outcome, KL_OUTCOME_CONVERGED);
         assert_near_array(solution.lambda, c->lambda, c->problem->dim, 1e-9);
@@ -502,16 +503,19 @@ static void orders_are_joints_limits_contacts_and_back(void **state) {
 
 static void a_seed_repeats_its_order(void **state) {
     const Case *c = find_case(*state, "R2");
-    KlSolver *s = create("pgs-ncp");
-    assert_ok(kl_solver_set_text(s, "order", "random"));
-    assert_ok(kl_solver_set(s, "max_iterations", 5));
-    double first[9], other[9];
-    memcpy(first, solve(s, c->problem).lambda, sizeof first);
-    assert_same_bits(solve(s, c->problem).lambda, first, 9);
-    assert_ok(kl_solver_set(s, "seed", 2));
-    memcpy(other, solve(s, c->problem).lambda, sizeof other);
-    assert_memory_not_equal(first, other, sizeof first);
-    kl_solver_destroy(s);
+    static const char *const orders[] = {"random", "contacts-shuffled"};
+    for (int i = 0; i < 2; i++) {
+        KlSolver *s = create("pgs-ncp");
+        assert_ok(kl_solver_set_text(s, "order", orders[i]));
+        assert_ok(kl_solver_set(s, "max_iterations", 5));
+        double first[9], other[9];
+        memcpy(first, solve(s, c->problem).lambda, sizeof first);
+        assert_same_bits(solve(s, c->problem).lambda, first, 9);
+        assert_ok(kl_solver_set(s, "seed", 2));
+        memcpy(other, solve(s, c->problem).lambda, sizeof other);
+        assert_memory_not_equal(first, other, sizeof first);
+        kl_solver_destroy(s);
+    }
 }
 
 static void relaxation_decays_to_its_floor(void **state) {
