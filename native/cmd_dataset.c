@@ -9,16 +9,17 @@
 
 #include "base/memory.h"
 #include "bench/statistics.h"
+#include "dataset_convert.h"
 #include "dataset_file.h"
 #include "dataset_make.h"
-#include "fclib.h"
 #include "output.h"
 #include "problem_file.h"
 #include "shard.h"
 #include "solver_choice.h"
 
 static const CliOption options[] = {
-    {"output", 'o', CLI_TEXT, "FILE", "the file to make", 0, 0, "file"},
+    {"output", 'o', CLI_TEXT, "FILE", "the file to make; convert to FCLIB: a folder (FOLDER/) for several problems", 0,
+     0, "file"},
     {"solver", 's', CLI_TEXT, "ID", "make: the solver that drives the simulations", 0, 0, "solvers"},
     {"systems", 0, CLI_TEXT, "ID[,ID...]", "make: scenes to sample (default: the benchmark suite)", 0, 0, "scenes"},
     {"bucket", 0, CLI_INT, "N", "make: problems per system and category (640)", 1, 1000000, NULL},
@@ -29,7 +30,8 @@ static const CliOption options[] = {
     {"no-delassus", 0, CLI_FLAG, NULL, "make: leave D out, it follows from J and M (smaller files)", 0, 0, NULL},
     {"shard", 0, CLI_TEXT, "I/N", "make: this process does the I-th of N shares", 0, 0, NULL},
     {"keep", 0, CLI_FLAG, NULL, "make: keep the folder of unit files", 0, 0, NULL},
-    {"to", 0, CLI_TEXT, "FORMAT", "convert: kinloop or fclib (one problem a file)", 0, 0, "kinloop|fclib"},
+    {"to", 0, CLI_TEXT, "FORMAT", "convert: kinloop, json, fclib (local) or fclib-global", 0, 0,
+     "kinloop|json|fclib|fclib-global"},
     CLI_OPTION_FORCE,
     CLI_COMMON,
 };
@@ -392,95 +394,6 @@ static KlStatus verify(const CliArgs *args, int *code) {
     return KL_OK;
 }
 
-// --- convert --------------------------------------------------------------------------------------
-
-// A name that HDF5 and people can live with.
-static void clean_name(const char *from, char *to, size_t size) {
-    size_t used = 0;
-    for (; *from != '\0' && used + 1 < size; from++) {
-        bool plain = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') ||
-                     (*from >= '0' && *from <= '9') || *from == '-' || *from == '_';
-        to[used++] = plain ? *from : '_';
-    }
-    to[used] = '\0';
-}
-
-// The last part of a path, without the number that an earlier conversion gave it.
-static const char *own_name(const char *name) {
-    const char *slash = strrchr(name, '/');
-    const char *last = slash != NULL && slash[1] != '\0' ? slash + 1 : name;
-    size_t digits = strspn(last, "0123456789");
-    return digits == 5 && last[digits] == '-' && last[digits + 1] != '\0' ? last + digits + 1 : last;
-}
-
-static KlStatus write_ours(const H5File *output, ProblemRecord *record, int32_t number) {
-    char name[256], clean[96];
-    KlCategory category;
-    if (record->category[0] == '\0') {
-        bool known = kl_problem_category(record->problem, &category) == KL_OK;
-        snprintf(record->category, sizeof record->category, "%s", known ? kl_category_name(category) : "unknown");
-    }
-    clean_name(own_name(record->name), clean, sizeof clean);
-    snprintf(name, sizeof name, "/%s/%s/%05d-%s", record->scene[0] != '\0' ? record->scene : "converted",
-             record->category, (int)number, clean);
-    return dataset_write(output, name, record, true);
-}
-
-static KlStatus convert_file(const CliArgs *args, const char *operand, const CliOutput *output, const H5File *ours,
-                             int32_t *number) {
-    ProblemSelection selection;
-    ProblemFile file;
-    KL_TRY(problem_select(operand, &selection));
-    KL_TRY(problem_file_open(selection.path, &file));
-    KlStatus status = KL_OK;
-    for (int32_t i = 0; i < file.count && status == KL_OK; i++) {
-        if (!problem_selected(&file, &selection, i)) {
-            continue;
-        }
-        ProblemRecord record;
-        status = problem_file_read(&file, i, &record);
-        if (status == KL_OK && record.note[0] != '\0') {
-            cli_note(args, "%s: %s", file.path, record.note);
-        }
-        if (status == KL_OK && ours == NULL && *number > 0) {
-            status = kl_fail(KL_ERR_ARGUMENT, "an FCLIB file holds one problem; choose it with FILE:INDEX");
-        } else if (status == KL_OK) {
-            status = ours != NULL ? write_ours(ours, &record, *number) : fclib_write_local(output->temporary, &record);
-        }
-        (*number)++;
-        problem_record_free(&record);
-    }
-    problem_file_close(&file);
-    return status;
-}
-
-static KlStatus convert(const CliArgs *args) {
-    const char *path;
-    CliOutput output;
-    H5File ours;
-    KL_TRY(need_output(args, &path));
-    KL_TRY(cli_output_reserve(&output, path, cli_has(args, "force")));
-    bool to_fclib = strcmp(cli_text(args, "to", "kinloop"), "fclib") == 0;
-    KlStatus status = to_fclib ? KL_OK : dataset_create(output.temporary, &ours);
-    bool open = !to_fclib && status == KL_OK;
-    int32_t number = 0;
-    for (int i = 1; i < cli_operand_count(args) && status == KL_OK; i++) {
-        status = convert_file(args, cli_operand(args, i), &output, to_fclib ? NULL : &ours, &number);
-    }
-    if (open) {
-        KlStatus closed = h5_finish(&ours);
-        status = status == KL_OK ? closed : status;
-    }
-    if (status == KL_OK && number == 0) {
-        status = kl_fail(KL_ERR_ARGUMENT, "nothing selected to convert");
-    }
-    if (status != KL_OK) {
-        cli_output_discard(&output);
-        return status;
-    }
-    return cli_output_commit(&output);
-}
-
 // --- dispatch -------------------------------------------------------------------------------------
 
 static KlStatus need_operands(const CliArgs *args, int least, int most) {
@@ -514,7 +427,7 @@ static KlStatus dispatch(const CliArgs *args, int *code) {
     }
     if (strcmp(action, "convert") == 0) {
         KL_TRY(need_operands(args, 1, 100000));
-        return convert(args);
+        return dataset_convert(args);
     }
     return kl_fail(KL_ERR_ARGUMENT, "dataset takes make, info, merge, verify or convert (got %s)", action);
 }
@@ -535,7 +448,7 @@ const CliCommand cmd_dataset = {
             "each with its best known solution. It works in FILE.parts, one file per finished simulation: killed "
             "at any moment, the same command continues and ends with the same bytes. Shards may run on many "
             "machines; merge joins them in any order to the same bytes. verify recomputes the residual of every "
-            "stored solution. convert reads FCLIB and JSON, and writes FCLIB with --to fclib.",
+            "stored solution. convert reads and writes our HDF5, JSON and FCLIB, local and global.",
     .options = options,
     .examples = {"kinloop dataset make --systems box_on_plane,fourbar_free --bucket 20 --units 1 -o set.h5",
                  "a small set of two systems; without options, the whole benchmark set",

@@ -181,17 +181,17 @@ static void read_title(const H5File *file, const char *group, ProblemRecord *rec
 }
 
 static void read_solution(const H5File *file, const Header *header, ProblemRecord *record) {
-    double *reaction = NULL;
-    int64_t count = 0;
-    if (header->joints > 0 || h5_read_reals(file, "/solution/r", &reaction, &count) != KL_OK ||
-        count != 3 * (int64_t)header->contacts) {
-        kl_free(reaction);
-        return;
+    int64_t rows = header->joints + 3 * (int64_t)header->contacts;
+    double *lambda = kl_alloc(((size_t)rows + 1) * sizeof *lambda);
+    double *reaction = kl_alloc((3 * (size_t)header->contacts + 1) * sizeof *reaction);
+    if (lambda != NULL && reaction != NULL &&
+        h5_read_reals_into(file, "/solution/r", reaction, 3 * (int64_t)header->contacts) == KL_OK &&
+        (header->joints == 0 || h5_read_reals_into(file, "/solution/l", lambda, header->joints) == KL_OK)) {
+        reorder(reaction, header->contacts, lambda + header->joints);
+        record->lambda = lambda;
+        lambda = NULL;
     }
-    record->lambda = kl_alloc((size_t)(count > 0 ? count : 1) * sizeof *record->lambda);
-    if (record->lambda != NULL) {
-        reorder(reaction, header->contacts, record->lambda);
-    }
+    kl_free(lambda);
     kl_free(reaction);
 }
 
@@ -928,21 +928,21 @@ static KlStatus write_matrices(const H5File *file, const KlProblem *p, const dou
     return write_block(file, "/fclib_local/R", delassus, p->dim, joints, joints);
 }
 
-static KlStatus write_local(const H5File *file, const ProblemRecord *record, const double *delassus) {
-    const KlProblem *p = record->problem;
+static KlStatus write_names(const H5File *file, const char *group, const ProblemRecord *record) {
+    char path[256];
     int32_t space = 3;
-    KL_TRY(h5_make_group(file, "/fclib_local/vectors"));
-    KL_TRY(h5_make_group(file, "/fclib_local/info"));
-    KL_TRY(h5_write_ints(file, "/fclib_local/spacedim", &space, 1, 0));
-    KL_TRY(h5_write_text(file, "/fclib_local/info/title", record->name));
-    KL_TRY(h5_write_text(file, "/fclib_local/info/description", "written by kinloop " KL_VERSION));
-    KL_TRY(h5_write_text(file, "/fclib_local/info/math_info", ""));
-    KL_TRY(write_matrices(file, p, delassus));
-    KL_TRY(write_contacts(file, "/fclib_local/vectors/q", p->free_velocity + p->joint_rows, p->contact_count));
-    KL_TRY(h5_write_reals(file, "/fclib_local/vectors/mu", p->friction, p->contact_count, 0));
-    if (p->joint_rows > 0) {
-        KL_TRY(h5_write_reals(file, "/fclib_local/vectors/s", p->free_velocity, p->joint_rows, 0));
-    }
+    KL_TRY(h5_make_group(file, child(path, sizeof path, group, "vectors")));
+    KL_TRY(h5_make_group(file, child(path, sizeof path, group, "info")));
+    KL_TRY(h5_write_ints(file, child(path, sizeof path, group, "spacedim"), &space, 1, 0));
+    KL_TRY(h5_write_text(file, child(path, sizeof path, group, "info/title"), record->name));
+    KL_TRY(h5_write_text(file, child(path, sizeof path, group, "info/description"), "written by kinloop " KL_VERSION));
+    KL_TRY(h5_write_text(file, child(path, sizeof path, group, "info/math_info"), ""));
+    return h5_write_reals(file, child(path, sizeof path, group, "vectors/mu"), record->problem->friction,
+                          record->problem->contact_count, 0);
+}
+
+static KlStatus write_solution(const H5File *file, const ProblemRecord *record) {
+    const KlProblem *p = record->problem;
     if (record->lambda == NULL) {
         return KL_OK;
     }
@@ -951,30 +951,118 @@ static KlStatus write_local(const H5File *file, const ProblemRecord *record, con
     return p->joint_rows > 0 ? h5_write_reals(file, "/solution/l", record->lambda, p->joint_rows, 0) : KL_OK;
 }
 
-KlStatus fclib_write_local(const char *path, const ProblemRecord *record) {
+static KlStatus write_local(const H5File *file, const ProblemRecord *record) {
     const KlProblem *p = record->problem;
-    if (p->limit_count > 0) {
-        return kl_fail(KL_ERR_SCENE, "%s: FCLIB has no rows for the %d joint limits of this problem", record->name,
-                       (int)p->limit_count);
-    }
-    if (p->dim > 8000) {
-        return kl_fail(KL_ERR_LIMIT, "%s: %d rows; at most 8000 are converted", record->name, (int)p->dim);
-    }
     double *delassus = kl_alloc(((size_t)p->dim * (size_t)p->dim + 1) * sizeof *delassus);
     if (delassus == NULL) {
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
     kl_problem_delassus(p, delassus);
-    H5File file;
-    KlStatus status = h5_create(path, &file);
-    if (status == KL_OK) {
-        status = write_local(&file, record, delassus);
-        if (status == KL_OK) {
-            status = h5_finish(&file);
-        } else {
-            h5_close(&file);
+    KlStatus status = write_matrices(file, p, delassus);
+    kl_free(delassus);
+    KL_TRY(status);
+    KL_TRY(write_contacts(file, "/fclib_local/vectors/q", p->free_velocity + p->joint_rows, p->contact_count));
+    return p->joint_rows > 0 ? h5_write_reals(file, "/fclib_local/vectors/s", p->free_velocity, p->joint_rows, 0)
+                             : KL_OK;
+}
+
+static KlStatus write_mass(const H5File *file, const KlProblem *p) {
+    Triplets entries = {0};
+    for (int32_t body = 0; body < p->body_count; body++) {
+        for (int32_t i = 0; i < 3; i++) {
+            triplets_add(&entries, 6 * body + i, 6 * body + i, p->mass[body]);
+            for (int32_t j = 0; j < 3; j++) {
+                triplets_add(&entries, 6 * body + 3 + i, 6 * body + 3 + j, p->inertia[9 * body + 3 * i + j]);
+            }
         }
     }
-    kl_free(delassus);
+    KlStatus status = write_part(file, "/fclib_global/M", &entries, 6 * p->body_count, 6 * p->body_count);
+    triplets_free(&entries);
+    return status;
+}
+
+// Rows of J as columns: of joints G, of contacts H.
+static KlStatus write_columns(const H5File *file, const char *group, const KlProblem *p, Range rows) {
+    Triplets entries = {0};
+    for (int32_t b = 0; b < p->block_count; b++) {
+        for (int32_t i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            if (i < rows.from || i >= rows.to) {
+                continue;
+            }
+            int32_t column = rows.side == SIDE_CONTACT ? their_row(i - rows.from) : i - rows.from;
+            for (int32_t k = 0; k < 12; k++) {
+                int32_t body = p->block_body[2 * b + k / 6];
+                double value = p->jacobian[12 * (size_t)i + (size_t)k];
+                if (body >= 0 && value != 0.0) {
+                    triplets_add(&entries, 6 * body + k % 6, column, value);
+                }
+            }
+        }
+    }
+    KlStatus status = write_part(file, group, &entries, 6 * p->body_count, rows.to - rows.from);
+    triplets_free(&entries);
+    return status;
+}
+
+// v_f stands in w and b, so that f = 0 and v is what the reactions add to the free motion.
+static KlStatus write_global(const H5File *file, const ProblemRecord *record) {
+    const KlProblem *p = record->problem;
+    Range joints = {0, p->joint_rows, SIDE_JOINT}, contacts = {p->joint_rows, p->dim, SIDE_CONTACT};
+    double *force = kl_alloc(6 * (size_t)p->body_count * sizeof *force);
+    if (force == NULL) {
+        return kl_fail(KL_ERR_MEMORY, "out of memory");
+    }
+    KlStatus status = h5_write_reals(file, "/fclib_global/vectors/f", force, 6 * (int64_t)p->body_count, 0);
+    kl_free(force);
+    KL_TRY(status);
+    KL_TRY(write_mass(file, p));
+    KL_TRY(write_columns(file, "/fclib_global/H", p, contacts));
+    KL_TRY(write_contacts(file, "/fclib_global/vectors/w", p->free_velocity + p->joint_rows, p->contact_count));
+    if (p->joint_rows == 0) {
+        return KL_OK;
+    }
+    KL_TRY(write_columns(file, "/fclib_global/G", p, joints));
+    return h5_write_reals(file, "/fclib_global/vectors/b", p->free_velocity, p->joint_rows, 0);
+}
+
+static KlStatus check_writable(const ProblemRecord *record, bool global) {
+    const KlProblem *p = record->problem;
+    if (p->limit_count > 0) {
+        return kl_fail(KL_ERR_SCENE, "%s: FCLIB has no rows for the %d joint limits of this problem", record->name,
+                       (int)p->limit_count);
+    }
+    if (!global) {
+        return p->dim <= 8000
+                   ? KL_OK
+                   : kl_fail(KL_ERR_LIMIT, "%s: %d rows; at most 8000 are converted", record->name, (int)p->dim);
+    }
+    if (p->body_count == 0) {
+        return kl_fail(KL_ERR_SCENE, "%s: a global problem needs J and M; this one knows D alone", record->name);
+    }
+    for (int32_t i = 0; i < p->dim; i++) {
+        if (p->softening[i] != 0.0) {
+            return kl_fail(KL_ERR_SCENE,
+                           "%s: FCLIB's global form has no softening (R[%d] = %g); a local one adds it to W",
+                           record->name, (int)i, p->softening[i]);
+        }
+    }
+    return KL_OK;
+}
+
+KlStatus fclib_write(const char *path, bool global, const ProblemRecord *record) {
+    H5File file;
+    KL_TRY(check_writable(record, global));
+    KL_TRY(h5_create(path, &file));
+    KlStatus status = write_names(&file, global ? "/fclib_global" : "/fclib_local", record);
+    if (status == KL_OK) {
+        status = global ? write_global(&file, record) : write_local(&file, record);
+    }
+    if (status == KL_OK) {
+        status = write_solution(&file, record);
+    }
+    if (status == KL_OK) {
+        return h5_finish(&file);
+    }
+    h5_close(&file);
     return status;
 }

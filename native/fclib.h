@@ -16,7 +16,8 @@
 // Else M^-1 is applied block by block of M's graph (dense LU, at most 4000 unknowns a block).
 KlStatus fclib_read(const H5File *file, bool global, ProblemRecord *record);
 
-// Writes a local problem; joints become V, R, s. KL_ERR_SCENE when it has limits, which FCLIB lacks.
-KlStatus fclib_write_local(const char *path, const ProblemRecord *record);
+// Writes one problem: local (joints become V, R, s) or global (body form: M, H, G; f = 0, v_f in w and b). KL_ERR_SCENE
+// when it has limits, which FCLIB lacks, and, global, when it has softening or knows D alone.
+KlStatus fclib_write(const char *path, bool global, const ProblemRecord *record);
 
 #endif

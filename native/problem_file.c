@@ -12,6 +12,7 @@
 #include "dataset_file.h"
 #include "fclib.h"
 #include "output.h"
+#include "problem_json.h"
 
 void problem_record_init(ProblemRecord *record) {
     *record = (ProblemRecord){.lambda_natural = (double)NAN, .rank = -1};
@@ -104,7 +105,8 @@ static KlStatus read_record(ProblemFile *file, int32_t index, ProblemRecord *rec
         case PROBLEM_FCLIB_LOCAL: return fclib_read(&file->h5, false, record);
         case PROBLEM_FCLIB_GLOBAL: return fclib_read(&file->h5, true, record);
         case PROBLEM_JSON:
-            return kl_problem_parse_json(file->text, file->size, file->path, index, NULL, &record->problem);
+            KL_TRY(kl_problem_parse_json(file->text, file->size, file->path, index, NULL, &record->problem));
+            return problem_json_remarks(file->text, file->size, file->path, index, record);
     }
     return KL_OK;
 }

@@ -19,7 +19,8 @@ What the report says about its experiments, claim by claim, in our words, with w
 `admm-ncp-fp` (fixed penalty 1, as in the report). Robots and figures are surrogates: the report's own are not public,
 so a claim about the walker or the bronze figure ("ironman" in the suite) is tested on a mechanism of the same counts, rows
 and mass ratio, and a different outcome may be the mechanism's. Lengths and iteration limits are those of the commands;
-they are shorter than the report's where its own would take hours. Residuals are the report's unless said. `NAME.h5` is a
+they are shorter than the report's where its own would take hours. A violation is the largest of the constraints' equations, those
+in metres and those in radians alike. Residuals are the report's unless said. `NAME.h5` is a
 file that the command above it has recorded. "Share of best" and "within a factor" are values of performance profiles,
 with Dingle and Higham's floor. `pgs-ncp` takes the tangential step as printed, 1 / min(D_xx, D_yy), not our default.
 
@@ -356,7 +357,7 @@ def dragged(kit):
 
 
 def dropped(kit):
-    return kit.run('boxes_fixed', ALL, run='dropped', duration=0.45)
+    return kit.run('boxes_fixed', ALL, run='dropped')
 
 
 def landed(kit, held):
@@ -399,7 +400,7 @@ def f3(kit):
 
 
 @claim('F4', BOXES, 'After the impact violations are small for all, then the splitting solvers accumulate it.',
-       'Dropped run to 0.45 s (impact at 0.29 s), 10^4 iterations: joint violation of each splitting solver at the end more than three times that of 5 ms after the impact.')
+       'Whole dropped run (3 s, impact at 0.29 s), 10^4 iterations: joint violation of each splitting solver at the end more than three times that of 5 ms after the impact.')
 def f4(kit):
     growth = {}
     for name, run in dropped(kit).items():
@@ -409,7 +410,7 @@ def f4(kit):
     return f'joint violation [m], 5 ms after the impact to the end: {text}', all(growth[n][1] > 3.0 * growth[n][0] for n in SPLITTING)
 
 
-@claim('F5', BOXES, 'NBGS and the RAISIM variants keep contact penetration even smaller than ADMM-NCP.', 'Dropped run: penetration gained from landing to the end.')
+@claim('F5', BOXES, 'NBGS and the RAISIM variants keep contact penetration even smaller than ADMM-NCP.', 'Whole dropped run: penetration gained from landing to the end.')
 def f5(kit):
     def gained(run):
         depth = run['series']['r_pen_contacts']
@@ -505,7 +506,7 @@ def f13(kit):
 
 
 @claim('F14', BOXES, 'After the drop the normal forces of NBGS and the RAISIM variants fluctuate much, those of ADMM-NCP do not.',
-       'Dropped run, from 50 ms after the impact: spread (standard deviation over mean) of the largest contact force.')
+       'Whole dropped run, from 50 ms after the impact: spread (standard deviation over mean) of the largest contact force.')
 def f14(kit):
     def spread(run):
         force = run['series']['max_contact_force'][impact(run) + 50:]
@@ -1035,20 +1036,49 @@ def i3(kit):
     return '; '.join(f'{m}: {listed(x)}' for m, x in v.items()), all(winner(x, False) == ADMM for x in v.values())
 
 
-@claim('I4', IRON, 'RAISIM-DS-ES does worst, yet its simulation is stable.', 'Same run: largest geometric-mean r_nat; finished with joint violation below 50 mm.')
+def rotated(q, v):
+    w, x, y, z = q
+    t = [2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])]
+    return [v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2], v[2] + w * t[2] + x * t[1] - y * t[0]]
+
+
+def joints_at_end(run, scene):
+    """(widest gap between the two points of a joint that should coincide [m], largest tilt between the axes of a hinge [rad])."""
+    document = json.loads((ROOT / 'scenes' / f'{scene}.json').read_text())
+    start = {b['name']: b['position'] for b in document['bodies']}
+    end = {b['name']: b['pose'] for b in run['bodies']} | {'world': [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]}
+
+    def carried(name, point):
+        arm = [p - x for p, x in zip(point, start.get(name, [0.0, 0.0, 0.0]))]
+        return [x + r for x, r in zip(end[name], rotated(end[name][3:7], arm))]
+
+    def tilt(joint):
+        a, b = (rotated(end[joint[side]][3:7], joint['axis']) for side in ('base', 'follower'))
+        return math.atan2(math.dist(a, b), math.hypot(*(x + y for x, y in zip(a, b)))) * 2.0
+    ends = [(carried(j['base'], j['position']), carried(j['follower'], j['position'])) for j in document['joints'] if j['type'] != 'prismatic']
+    return max(math.dist(a, b) for a, b in ends), max(tilt(j) for j in document['joints'] if j['type'] == 'revolute')
+
+
+@claim('I4', IRON, 'RAISIM-DS-ES does worst, yet its simulation is stable and shows no artefacts.',
+       'Same run: largest geometric-mean r_nat; it ends, its energy never above the start\'s (stable); at the end no joint\'s points '
+       'apart by 50 mm and no hinge tilted by 0.1 rad (no artefacts to be seen).')
 def i4(kit):
     runs = figure(kit, 'ragdoll')
-    v = of(runs, average('r_nat'))
-    run = runs[ES]
-    return (f'r_nat: {listed(v)}; {run["outcome"]}, joint violation {show(run["max"]["r_pen_joints"])}',
-            winner(v) == ES and run['outcome'] == 'finished' and run['max']['r_pen_joints'] < 0.05)
+    v, run = of(runs, average('r_nat')), runs[ES]
+    stable = run['outcome'] == 'finished' and run['max']['total_energy'] <= 1.001 * run['series']['total_energy'][0]
+    gap, tilt = joints_at_end(run, 'ironman')
+    fine_gap, fine_tilt = joints_at_end(runs[DS], 'ironman')
+    return (f'r_nat: {listed(v)}; {"stable" if stable else "not stable"}; joints {show(gap)} m apart, hinges tilted by {show(tilt)} rad '
+            f'(RAISIM-DS: {show(fine_gap)} m, {show(fine_tilt)} rad)'), winner(v) == ES and stable and gap < 0.05 and tilt < 0.1
 
 
-@claim('I5', IRON, 'Violations stay at millimetres while r_dual and r_nat come near unity.', 'Same run, all solvers: worst joint violation below 10 mm; worst r_dual above 0.1 for most.')
+@claim('I5', IRON, 'Violations stay at millimetres with most solvers while r_dual and r_nat come near unity.',
+       'Same run: worst joint violation below 10 mm, and worst r_dual above 0.1, for at least four of seven.')
 def i5(kit):
     runs = figure(kit, 'ragdoll')
     v, d = of(runs, worst('r_pen_joints')), of(runs, worst('r_dual'))
-    return f'violation: {listed(v)}; r_dual: {listed(d)}', max(v.values()) < 1e-2 and sum(x > 0.1 for x in d.values()) >= 4
+    return (f'violation: {listed(v)}; r_dual: {listed(d)}',
+            sum(x < 1e-2 for x in v.values()) >= 4 and sum(x > 0.1 for x in d.values()) >= 4)
 
 
 @claim('I6', IRON, 'Tracking, PGS-NCP oscillates, with joint violations up to 1 m.', 'Tracking, 2 s: joint violation above 0.1.')
@@ -1173,28 +1203,39 @@ def d6(kit):
 
 
 @claim('D7', TALK, 'PGS-CCP does almost as well as RAISIM-DS in r_dual and r_nat, at less cost.',
-       'Same: within a factor of 10 in both; time per iteration below RAISIM-DS\'s (ten problems of each system, one process, median of three).')
+       'Same: within a factor of 10 in both; processor time per iteration below RAISIM-DS\'s (ten problems of each system, the measurement of D17).')
 def d7(kit):
     v = {m: suite_mean(kit, m, [PGS, DS]) for m in ('r_dual', 'r_nat')}
-    results = [r for problems in timed_suite(kit, [PGS, DS]).values() for r in problems]
-    cost = {n: total(results, n, 'time_s') / total(results, n, 'iterations') for n in (PGS, DS)}
+    each = {s: {n: total(r, n, 'cpu_s') / total(r, n, 'iterations') for n in (PGS, DS)} for s, r in timed_suite(kit, ALL).items()}
+    cost = {s: c[PGS] / c[DS] for s, c in each.items()}
     text = '; '.join(f'{m}: {listed(x)}' for m, x in v.items())
-    return f'{text}; time per iteration [s]: {listed(cost)}', all(x[PGS] < 10.0 * x[DS] for x in v.values()) and cost[PGS] < cost[DS]
+    return (f'{text}; processor time per iteration, PGS-CCP\'s over RAISIM-DS\'s: {listed(cost)}',
+            all(x[PGS] < 10.0 * x[DS] for x in v.values()) and max(cost.values()) < 1.0)
+
+
+SET_ORDERS = {'nunchaku': ['contacts-joints-limits'],  # has no limits: two orders
+              'four-bar': ['joints-contacts-limits', 'limits-joints-contacts', 'limits-contacts-joints', 'contacts-joints-limits',
+                           'contacts-limits-joints']}
 
 
 @claim('D8', TALK, 'Updating joints first, then limits, then contacts is the best order.',
-       'Against the reverse, contacts first; nunchaku\'s and four-bar\'s curated problems: iterations no fewer and geometric-mean r_nat no '
-       'lower (within 5 %) for PGS-CCP, PGS-NCP and RAISIM-DS.')
+       'Against every other order of the three sets, on the nunchaku\'s and the four-bar\'s curated problems with joints and contacts: '
+       'geometric mean over PGS-CCP, PGS-NCP and RAISIM-DS (the four-bar\'s without PGS-NCP, Q16) of iterations and of r_nat, over those of '
+       'the order as printed; best when no other order is below 0.95 in either.')
 def d8(kit):
     change = {}
     for system, problems, names in (('nunchaku', nunchaku_problems(kit), [PGS, PNCP, DS]), ('four-bar', bar_problems(kit), [PGS, DS])):
-        back, ahead = (kit.solve(problems, names, sets=[f'order={o}']) for o in ('backward', 'forward'))
-        for n in names:
-            steps = statistics.mean(p[n]['iterations'] for p in back) / statistics.mean(p[n]['iterations'] for p in ahead)
-            residual = geometric([p[n]['r_nat'] for p in back]) / geometric([p[n]['r_nat'] for p in ahead])
-            change[f'{system} {n}'] = (steps, residual)
-    text = ', '.join(f'{k} {show(i)} and {show(r)}' for k, (i, r) in change.items())
-    return f'contacts first over joints first, iterations and r_nat: {text}', min(min(v) for v in change.values()) > 0.95
+        def touching(order):
+            return [p for p in kit.solve(problems, names, sets=[f'order={order}']) if p[PGS]['contacts'] > 0]
+        ahead = touching('forward')
+        for order in SET_ORDERS[system]:
+            other = touching(order)
+            change[f'{system}, {order}'] = [
+                geometric([max(q[n][m], least) / max(p[n][m], least) for p, q in zip(ahead, other) for n in names])
+                for m, least in (('iterations', 1), ('r_nat', TOLERANCE))]
+    text = '; '.join(f'{k}: {show(i)} and {show(r)}' for k, (i, r) in change.items())
+    return (f'iterations and r_nat, the latter not below the tolerance of 1e-12, over those of joints, limits, contacts: {text}',
+            min(min(v) for v in change.values()) > 0.95)
 
 
 def orders(kit, order):
@@ -1273,14 +1314,13 @@ def d16(kit):
 
 
 @claim('D17', TALK, 'RAISIM-DS-ES has the highest raw throughput.',
-       'Ten problems of each system, one process, median of three: least time on most systems (this machine, this program).')
+       'Ten problems of each system, all solvers in one process: least processor time, median of three solves a problem, on most '
+       'systems. Ratios within one process; load of the machine is not in a processor time.')
 def d17(kit):
-    time = {s: {n: total(r, n, 'time_s') for n in ALL} for s, r in timed_suite(kit, ALL).items()}
-    fastest = {s: winner(t, False) for s, t in time.items()}
-    split = {s: winner(without(t, ADMM), False) for s, t in time.items()}
-    text = ', '.join(f'{s}: `{n}` {show(time[s][n])} s' for s, n in fastest.items())
-    return (f'{text}; fastest of the splitting solvers: ' + ', '.join(f'{s}: `{n}`' for s, n in split.items()),
-            sum(n == ES for n in fastest.values()) > len(fastest) / 2)
+    cost = {s: {n: total(r, n, 'cpu_s') for n in ALL} for s, r in timed_suite(kit, ALL).items()}
+    over = {s: {n: t / c[ES] for n, t in c.items()} for s, c in cost.items()}
+    text = '; '.join(f'{s}: {listed(without(v, ES))}' for s, v in over.items())
+    return f'processor time over RAISIM-DS-ES\'s, {text}', sum(winner(v, False) == ES for v in over.values()) > len(over) / 2
 
 
 @claim('D18', TALK, 'PGS-NCP is the least performing solver of the set.', 'Mean over the systems of the geometric-mean r_nat: the largest.')
@@ -1289,11 +1329,15 @@ def d18(kit):
     return f'r_nat (systems that all have been run on): {listed(v)}', winner(v) == PNCP
 
 
-@claim('D19', TALK, 'On many problems RAISIM-DS and PGS-CCP beat ADMM-NCP in r_ncp.', 'Share of the curated problems with a smaller r_ncp, above 30 % for each.')
+@claim('D19', TALK, 'On many problems RAISIM-DS and PGS-CCP beat ADMM-NCP in r_ncp.',
+       'Share of each system\'s curated problems with a smaller r_ncp; its mean over the systems, so that none counts more for having more '
+       'problems, above 30 % for both.')
 def d19(kit):
-    problems = [p for s in suite(kit).values() for p in s]
-    s = {n: sum(p[n]['r_ncp'] < p[ADMM]['r_ncp'] for p in problems) / len(problems) for n in (DS, PGS)}
-    return f'share: {listed(s)}', min(s.values()) > 0.3
+    shares = {system: {n: sum(p[n]['r_ncp'] < p[ADMM]['r_ncp'] for p in problems) / len(problems) for n in (DS, PGS)}
+              for system, problems in suite(kit).items()}
+    mean = {n: statistics.mean(v[n] for v in shares.values()) for n in (DS, PGS)}
+    text = '; '.join(f'{system}: {listed(v)}' for system, v in shares.items())
+    return f'mean: {listed(mean)}; {text}', min(mean.values()) > 0.3
 
 
 @claim('D20', TALK, 'Stabilisation leaves the NCP as it is: residuals do not suffer.', 'Runs of N4: geometric-mean r_nat of ADMM-NCP within a factor of 10 of the hard run\'s.')

@@ -156,7 +156,7 @@ class Kinloop:
         return [by_step[i] for i in sorted(by_step)]
 
     def timed(self, problems, solvers, select):
-        """The same by one process, each problem three times, so that times compare: median seconds."""
+        """The same by one process, each problem three times, so that processor times compare: medians."""
         file, name = problems
         options = ['--solver', ','.join(solvers), '--repeat', '3', *self._sets(solvers, [])]
         self._note(['solve', name + select, *options])

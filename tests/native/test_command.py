@@ -373,6 +373,22 @@ class Sets(Command):
             self.assertLess(row["r_nat_rel"], 1e-9)
         self.fails(2, "dataset", "convert", ours, "-o", self.path("d.hdf5"), "--to", "fclib")
 
+    def test_every_format_holds_every_problem(self):
+        ours, solved = self.path("a.h5"), {}
+        self.ok("dataset", "make", "-o", ours, *self.RECIPE)
+        for form, target in (("json", self.path("b.json")), ("fclib", self.path("c/")), ("fclib-global", self.path("d/"))):
+            self.ok("dataset", "convert", ours, "-o", target, "--to", form)
+            parts = [target] if form == "json" else sorted(os.path.join(target, name) for name in os.listdir(target))
+            back = self.path(f"{form}.h5")
+            self.ok("dataset", "convert", *parts, "-o", back)
+            self.assertEqual(self.json("dataset", "verify", back, "--json")["faults"], [])
+            solved[form] = [row["n"] for row in self.json("solve", back, "-s", "newton-ncp", "--json")["results"]]
+        first = sorted(row["n"] for row in self.json("solve", ours, "-s", "newton-ncp", "--json")["results"])
+        self.assertGreater(len(first), 5)
+        self.assertEqual(sorted(solved["json"]), first)
+        self.assertEqual(sorted(solved["fclib"]), first)
+        self.assertLessEqual(len(solved["fclib-global"]), len(first))  # those without softening
+
     def test_what_is_converted_twice_keeps_its_name(self):
         ours, once, twice = self.path("a.h5"), self.path("b.h5"), self.path("c.h5")
         self.ok("dataset", "make", "-o", ours, *self.RECIPE)

@@ -1,4 +1,4 @@
-// Reading FCLIB: the eight public problems, and a small one whose numbers are known.
+// Reading and writing FCLIB: the eight public problems, and a small one whose numbers are known.
 #include "support.h"
 
 #include <math.h>
@@ -212,7 +212,7 @@ static void joints_survive_writing_and_reading(void **state) {
     snprintf(record.name, sizeof record.name, "joints");
     char path[] = "/tmp/kinloop-local-XXXXXX";
     close(mkstemp(path));
-    assert_ok(fclib_write_local(path, &record));
+    assert_ok(fclib_write(path, false, &record));
     ProblemFile file;
     assert_ok(problem_file_open(path, &file));
     assert_ok(problem_file_read(&file, 0, &again));
@@ -222,10 +222,72 @@ static void joints_survive_writing_and_reading(void **state) {
     assert_near_array(back, d, 64, 0.0);
     assert_near_array(again.problem->free_velocity, v, 8, 0.0);
     assert_near_array(again.problem->friction, mu, 2, 0.0);
+    assert_null(again.lambda);  // stored, and told to solve nothing
+    assert_non_null(strstr(again.note, "stored solution is none"));
     record.lambda = NULL;
     problem_record_free(&record);
     problem_record_free(&again);
     problem_file_close(&file);
+    unlink(path);
+}
+
+// Problems of the sample through the global form: the operator, v_f and the solution are those written.
+static void bodies_survive_writing_and_reading(void **state) {
+    (void)state;
+    char source[1024], path[] = "/tmp/kinloop-written-XXXXXX";
+    snprintf(source, sizeof source, "%s/dataset/sample.h5", KL_TEST_DATA);
+    close(mkstemp(path));
+    ProblemFile sample, file;
+    assert_ok(problem_file_open(source, &sample));
+    int32_t written = 0;
+    for (int32_t i = 0; i < sample.count; i++) {
+        ProblemRecord record, again;
+        assert_ok(problem_file_read(&sample, i, &record));
+        const KlProblem *p = record.problem;
+        double softness = 0.0;
+        for (int32_t k = 0; k < p->dim; k++) {
+            softness += p->softening[k];
+        }
+        if (p->limit_count > 0 || softness > 0.0) {
+            assert_int_equal(fclib_write(path, true, &record), KL_ERR_SCENE);
+        } else {
+            assert_ok(fclib_write(path, true, &record));
+            assert_ok(problem_file_open(path, &file));
+            assert_ok(problem_file_read(&file, 0, &again));
+            size_t dim = (size_t)p->dim;
+            double *d = calloc(2 * dim * dim, sizeof *d);
+            kl_problem_delassus(p, d);
+            kl_problem_delassus(again.problem, d + dim * dim);
+            double scale = 0.0;
+            for (size_t k = 0; k < dim; k++) {
+                scale = fmax(scale, d[k * dim + k]);
+            }
+            assert_near_array(d + dim * dim, d, (int)(dim * dim), 1e-14 * scale);
+            assert_near_array(again.problem->free_velocity, p->free_velocity, p->dim, 0.0);
+            assert_near_array(again.lambda, record.lambda, p->dim, 0.0);
+            free(d);
+            problem_record_free(&again);
+            problem_file_close(&file);
+            written++;
+        }
+        problem_record_free(&record);
+    }
+    assert_true(written > 30);
+    problem_file_close(&sample);
+    unlink(path);
+}
+
+static void a_global_problem_needs_bodies_and_no_softening(void **state) {
+    (void)state;
+    const double d[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, v[3] = {0, 0, -1}, mu = 0.5;
+    ProblemRecord record;
+    problem_record_init(&record);
+    assert_ok(kl_problem_from_dense(0, 0, 1, d, v, &mu, 1.0, &record.problem));
+    char path[] = "/tmp/kinloop-refused-XXXXXX";
+    close(mkstemp(path));
+    assert_int_equal(fclib_write(path, true, &record), KL_ERR_SCENE);
+    assert_non_null(strstr(kl_last_error()->message, "needs J and M"));
+    problem_record_free(&record);
     unlink(path);
 }
 
@@ -236,6 +298,8 @@ int main(void) {
         cmocka_unit_test(a_coupled_mass_is_reduced_exactly),
         cmocka_unit_test(body_form_gives_the_velocities_of_the_global_problem),
         cmocka_unit_test(joints_survive_writing_and_reading),
+        cmocka_unit_test(bodies_survive_writing_and_reading),
+        cmocka_unit_test(a_global_problem_needs_bodies_and_no_softening),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@ static const char *const writers[] = {
     "$K bench $D/problems.json:0 -s pgs-ncp -r 1 -o out --export json,csv,md,h5",
     "$K dataset convert $D/fclib/CubeH8.hdf5 -o out.h5",
     "$K dataset convert $D/fclib/CubeH8.hdf5 --to fclib -o out",
+    "$K dataset convert $D/problems.json --to json -o out.json",
     "$K dataset make --systems box_on_plane --units 1 --bucket 3 -n 30 -s pgs-ncp -o out.h5",
     "$K import $D/models/robot_delta/robot.urdf -o out.json",
 };
