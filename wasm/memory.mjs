@@ -67,5 +67,18 @@ for (const [links, solver, expected] of [
     if (ok) passed++;
     else failed++;
 }
+
+// Where the browser gives no more, the core's reader says how much it wanted and what there is.
+const { grow } = WebAssembly.Memory.prototype;
+WebAssembly.Memory.prototype.grow = () => {
+    throw new RangeError('no more');
+};
+const small = new Page(await startCore(createModule, bytes));
+const said = attempt(small, 9000, 'newton-ncp');
+WebAssembly.Memory.prototype.grow = grow;
+const told = /out of memory.*: no \d+ bytes more; the core has \d+ MB and may have 2147 MB/.test(said);
+console.log(`${told ? 'ok' : 'WRONG'} no memory to grow into: ${said}`);
+if (told) passed++;
+else failed++;
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

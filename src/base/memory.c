@@ -10,6 +10,7 @@ static _Thread_local KlAllocGate alloc_gate;
 static _Thread_local void *alloc_gate_context;
 static _Thread_local uint64_t alloc_number;
 static _Thread_local int64_t live_blocks;
+static _Thread_local size_t refused;
 
 void kl_set_alloc_gate(KlAllocGate gate, void *context) {
     alloc_gate = gate;
@@ -25,15 +26,21 @@ static bool gate_opens(void) {
 
 int64_t kl_alloc_live(void) { return live_blocks; }
 
+size_t kl_alloc_refused(void) { return refused; }
+
+void kl_alloc_forget_refused(void) { refused = 0; }
+
 void *kl_alloc(size_t size) {
     void *memory = gate_opens() ? calloc(1, size > 0 ? size : 1) : NULL;
     live_blocks += memory != NULL;
+    refused = memory != NULL ? refused : size;
     return memory;
 }
 
 void *kl_realloc(void *memory, size_t size) {
     void *moved = gate_opens() ? realloc(memory, size > 0 ? size : 1) : NULL;
     live_blocks += moved != NULL && memory == NULL;
+    refused = moved != NULL ? refused : size;
     return moved;
 }
 
@@ -63,10 +70,18 @@ static KlArenaChunk *add_chunk(KlArena *arena, size_t size) {
     return chunk;
 }
 
+static void *refuse(KlArena *arena, size_t bytes) {
+    arena->failed = true;
+    arena->refused = bytes;
+    return NULL;
+}
+
 void *kl_arena_alloc(KlArena *arena, size_t count, size_t element_size) {
-    if (arena->failed || count > (SIZE_MAX / 2) / (element_size > 0 ? element_size : 1)) {
-        arena->failed = true;  // after one failure no more is taken
+    if (arena->failed) {  // after one failure no more is taken
         return NULL;
+    }
+    if (count > (SIZE_MAX / 2) / (element_size > 0 ? element_size : 1)) {
+        return refuse(arena, SIZE_MAX);
     }
     size_t bytes = count * element_size;
     size_t size = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
@@ -74,8 +89,7 @@ void *kl_arena_alloc(KlArena *arena, size_t count, size_t element_size) {
     if (chunk == NULL || chunk->size - chunk->used < size) {
         chunk = add_chunk(arena, size > CHUNK_SIZE ? size : CHUNK_SIZE);
         if (chunk == NULL) {
-            arena->failed = true;
-            return NULL;
+            return refuse(arena, bytes);
         }
     }
     void *memory = chunk->data + chunk->used;

@@ -7,6 +7,8 @@
 
 void *kl_alloc(size_t size);                  // zeroed; NULL when out of memory
 void *kl_realloc(void *memory, size_t size);  // grown part is not zeroed
+size_t kl_alloc_refused(void);                // bytes that the last refused call wanted; errors of memory tell them
+void kl_alloc_forget_refused(void);           // it is 0 then
 // free is kl_free (kl.h)
 
 // Hook for tests: called with the running number of each allocation; returning false makes it fail.
@@ -20,7 +22,8 @@ typedef struct KlArenaChunk KlArenaChunk;
 // Zero-initialise. Allocation failure sets `failed` and returns NULL: check once after many calls.
 typedef struct KlArena {
     KlArenaChunk *chunks;
-    size_t total;  // bytes handed out
+    size_t total;    // bytes handed out
+    size_t refused;  // bytes of the request that failed
     bool failed;
 } KlArena;
 

@@ -235,10 +235,16 @@ void kl_solver_trace_natural(KlSolver *solver, bool on) { solver->trace_natural 
 
 // ---- memory ------------------------------------------------------------------------------------
 
+// As double: int32_t rows squared may not fit a size_t of 32 bits.
+static size_t dense_size(int32_t dim) {
+    double bytes = (double)sizeof(double) * dim * dim;
+    return bytes < (double)SIZE_MAX ? (size_t)bytes : SIZE_MAX;
+}
+
 double *kl_dense_alloc(KlArena *arena, int32_t dim) {
-    if (dim > KL_DENSE_DIM_MAX) {
+    if (dim > KL_DENSE_DIM_MAX && !arena->failed) {
         arena->failed = true;
-        return NULL;
+        arena->refused = dense_size(dim);
     }
     return KL_ARENA_ARRAY(arena, double, (size_t)dim *(size_t)dim);
 }
@@ -304,10 +310,13 @@ static void lay_out(KlSolver *s, KlArena *arena) {
     }
 }
 
-static KlStatus no_room(const KlSolver *s) {
+static KlStatus no_room(const KlSolver *s, const KlArena *arena) {
     double rows = s->capacity.dim;
+    if (arena->refused < dense_size(s->capacity.dim)) {
+        return kl_fail(KL_ERR_MEMORY, "%s: no room for %.0f rows", s->method->info.id, rows);
+    }
     return kl_fail(KL_ERR_MEMORY,
-                   "%s: no room for %.0f rows; a solver with dense matrices takes %.3g MB for each, up to %d rows; "
+                   "%s: no room for %.0f rows; its dense matrices take %.3g MB each, up to %d rows; "
                    "newton-ncp and admm-ncp-plus have none",
                    s->method->info.id, rows, 8e-6 * rows * rows, (int)KL_DENSE_DIM_MAX);
 }
@@ -318,14 +327,12 @@ static KlStatus reserve(KlSolver *s, const KlCapacity *wanted) {
         return KL_OK;
     }
     cover(wanted, &s->capacity);
+    kl_alloc_forget_refused();  // too many rows ask for nothing
     KlArena arena = {0};
     KlWarmMemory memory;
     kl_warm_reserve(&memory, s->capacity.block_count, s->capacity.dim, &arena);
     lay_out(s, &arena);
-    KlStatus status = kl_arena_check(&arena);
-    if (status != KL_OK) {
-        status = no_room(s);
-    }
+    KlStatus status = arena.failed ? no_room(s, &arena) : KL_OK;
     if (status == KL_OK) {
         kl_warm_copy(&s->memory, &memory);
     } else {

@@ -1,4 +1,5 @@
 // base/status.h: errors keep their place, and the message is complete.
+#include "base/memory.h"
 #include "base/status.h"
 
 #include "support.h"
@@ -18,10 +19,31 @@ static void a_place_leads_the_message(void **state) {
     assert_string_equal(kl_last_error()->path, "bodies[0].mass");
 }
 
+static bool closed(void *context, uint64_t number) {
+    (void)context;
+    (void)number;
+    return false;
+}
+
+static void a_refused_allocation_is_told_with_its_amount(void **state) {
+    (void)state;
+    kl_set_alloc_gate(closed, NULL);
+    assert_null(kl_alloc(12345));
+    kl_set_alloc_gate(NULL, NULL);
+    kl_free(kl_alloc(1));  // what comes between does not hide it
+    assert_fails(kl_fail(KL_ERR_MEMORY, "a.json: out of memory"), KL_ERR_MEMORY,
+                 "a.json: out of memory: the system has no 12345 bytes more");
+    kl_fail(KL_ERR_LIMIT, "too many rows");
+    assert_string_equal(kl_last_error()->message, "too many rows");
+    kl_fail(KL_ERR_MEMORY, "out of memory");  // another's, of unknown size
+    assert_string_equal(kl_last_error()->message, "out of memory");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failing_records_status_and_message),
         cmocka_unit_test(a_place_leads_the_message),
+        cmocka_unit_test(a_refused_allocation_is_told_with_its_amount),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

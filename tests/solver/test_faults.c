@@ -1,5 +1,6 @@
 // Out of memory in solvers: every single allocation of create, reserve and solve fails once, for every
 // solver of the list, and a solver that failed solves once there is memory.
+#include "base/status.h"
 #include "faults.h"
 
 #include <stdlib.h>
@@ -27,12 +28,13 @@ static KlStatus whole_life(void *context) {
     }
     status = run_solver(solver, trial->problem);
     if (status != KL_OK) {  // the gate has fired: there is memory now
-        KlStatus told = kl_last_error()->status;
-        assert_int_equal(told, status);
+        KlError told = *kl_last_error();
+        assert_int_equal(told.status, status);
         assert_ok(run_solver(solver, trial->problem));
         (void)kl_solver_set(solver, "no such parameter", 0.0);
         KlSolution solution;
         assert_ok(kl_solver_solve(solver, trial->problem, NULL, &solution));
+        (void)kl_fail(told.status, "%s", told.message);
     }
     kl_solver_destroy(solver);
     return status;

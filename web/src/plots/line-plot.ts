@@ -54,6 +54,7 @@ export class KlPlot extends KlElement {
     override render() {
         const def = this.definition;
         const choices = def.choices?.() ?? [];
+        const picked = this.picked;
         return html`
             <figure
                 class="plot"
@@ -73,10 +74,10 @@ export class KlPlot extends KlElement {
                         choices.length > 0
                             ? html`<select
                               aria-label=${`${def.title}: quantity`}
-                              .value=${this.picked}
+                              .value=${picked}
                               @change=${(e: Event) => this.choose((e.target as HTMLSelectElement).value)}
                           >
-                              ${choices.map((c) => html`<option value=${c.id} ?selected=${c.id === this.picked}>${c.title}</option>`)}
+                              ${choices.map((c) => html`<option value=${c.id} ?selected=${c.id === picked}>${c.title}</option>`)}
                           </select>`
                             : null
                     }

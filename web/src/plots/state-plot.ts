@@ -1,4 +1,5 @@
 // Position, velocity or joint coordinate over time.
+import { computed } from '@preact/signals-core';
 import { scene, selection } from '../state/session';
 import type { Choice, PlotDefinition } from './definition';
 import { frameCurves } from './lane-curves';
@@ -32,16 +33,24 @@ function body(): number {
     return picked?.kind === 'body' ? picked.index : 0;
 }
 
-function choices(): Choice[] {
+/** More coordinates than this are no menu: then only those of the selected joint (the first, if none is) are one. */
+const MOST_COORDINATES = 500;
+
+const choices = computed((): Choice[] => {
+    const picked = selection.value;
+    const chosen = picked?.kind === 'joint' ? picked.index : 0;
     const name = scene.value?.bodies[body()]?.name ?? '';
-    const dofs: Choice[] = [];
+    const joints = scene.value?.joints ?? [];
+    const all = joints.reduce((sum, joint) => sum + joint.dofs, 0) <= MOST_COORDINATES;
+    const coordinates: Choice[] = [];
     let at = 0;
-    for (const joint of scene.value?.joints ?? []) {
-        for (let d = 0; d < joint.dofs; d++)
-            dofs.push({ id: `q${at++}`, title: `${joint.name} q${joint.dofs > 1 ? d + 1 : ''}` });
+    for (const [j, joint] of joints.entries()) {
+        for (let d = 0; d < joint.dofs; d++, at++)
+            if (all || j === chosen)
+                coordinates.push({ id: `q${at}`, title: `${joint.name} q${joint.dofs > 1 ? d + 1 : ''}` });
     }
-    return [...BODY.map((b) => ({ id: b.id, title: `${b.title} of ${name}` })), ...dofs];
-}
+    return [...BODY.map((b) => ({ id: b.id, title: `${b.title} of ${name}` })), ...coordinates];
+});
 
 function data(choice: string) {
     const part = BODY.find((b) => b.id === choice);
@@ -62,7 +71,7 @@ export const statePlot: PlotDefinition = {
     xTitle: 'time [s]',
     xIsTime: true,
     log: false,
-    choices,
+    choices: () => choices.value,
     unitOf: (choice) => BODY.find((b) => b.id === choice)?.unit ?? 'm, rad',
     data,
 };

@@ -82,12 +82,12 @@ async function replaceHelper(message: string): Promise<void> {
     );
 }
 
-/** Reads a scene in the helper, with a dense solver: scenes too large for it have stopped the page. */
+/** Reads a scene in the helper, with a solver that needs no dense matrix: whatever fits is read. */
 export function readScene(source: Job['source'], run: number): Promise<Loaded> {
     return toolClient().request('load', {
         source,
         run,
-        driver: { id: 'admm-ncp-fp', preset: '', params: {} },
+        driver: { id: 'newton-ncp', preset: '', params: {} },
         observer: null,
         memory: 1 << 20,
     });

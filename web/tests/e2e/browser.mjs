@@ -57,6 +57,16 @@ export async function newContext(browser, options = {}) {
     return context;
 }
 
+/** Views say that there is no WebGL, and nothing is drawn in software, which takes most of the time of large scenes. */
+export function withoutGraphics(context) {
+    return context.addInitScript(() => {
+        const original = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+            return /webgl/.test(kind) ? null : original.call(this, kind, ...rest);
+        };
+    });
+}
+
 /** A page that collects errors; `errors` must be empty at the end. */
 export async function openPage(browser, url, options = {}) {
     return openIn(await newContext(browser, options), url);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { newContext, openIn } from './browser.mjs';
+import { newContext, openIn, withoutGraphics } from './browser.mjs';
 import { browser, server } from './site.mjs';
 
 const COUNT = Number(process.env.KINLOOP_MUTATIONS ?? 60);
@@ -150,13 +150,7 @@ async function shown(page, answered, what) {
 /** Opens a small page with the experiment that all begin with; `violations` of the content security policy are errors. */
 async function begin() {
     const context = await newContext(browser, { viewport: { width: 480, height: 360 } });
-    if (COUNT > 100)
-        await context.addInitScript(() => {
-            const original = HTMLCanvasElement.prototype.getContext;
-            HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
-                return /webgl/.test(kind) ? null : original.call(this, kind, ...rest);
-            };
-        });
+    if (COUNT > 100) await withoutGraphics(context);
     const opened = await openIn(context, `${server.url}${LINKS[0]}`);
     await opened.page.evaluate(() => {
         window.violations = [];
