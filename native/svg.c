@@ -195,6 +195,20 @@ static void curve(FILE *file, const SvgPlot *plot, const SvgCurve *c, const Axis
     fputs("\"/>\n", file);
 }
 
+// What a line cannot show: points without neighbours, as of a solver that needs one iteration.
+static void lone_points(FILE *file, const SvgCurve *c, const Axis *x, const Axis *y) {
+    bool before = false;
+    for (int32_t i = 0; i < c->count; i++) {
+        bool here = on_axis(x, c->x[i]) && on_axis(y, c->y[i]);
+        bool after = i + 1 < c->count && on_axis(x, c->x[i + 1]) && on_axis(y, c->y[i + 1]);
+        if (here && !before && !after) {
+            fprintf(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", pixel(x, c->x[i]),
+                    pixel(y, c->y[i]), c->style.colour);
+        }
+        before = here;
+    }
+}
+
 static void legend(FILE *file, const SvgPlot *plot, double left, double top) {
     for (int32_t i = 0; i < plot->count; i++) {
         double at = top + 18.0 * i;
@@ -226,6 +240,7 @@ void svg_plot(FILE *file, const SvgPlot *plot) {
     labels(file, plot->x_label, plot->y_label, &x, &y);
     for (int32_t i = 0; i < plot->count; i++) {
         curve(file, plot, &plot->curves[i], &x, &y);
+        lone_points(file, &plot->curves[i], &x, &y);
     }
     legend(file, plot, 576.0, 44.0);
     fputs("</svg>\n", file);

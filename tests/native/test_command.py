@@ -476,6 +476,7 @@ class Results(Command):
         self.ok("report", results, record, "-o", page)
         text = read(page)
         self.assertGreater(text.count("<svg"), 3)
+        self.assertIn("<circle", text)  # problems that newton-ncp solves in one iteration are points
         self.assertNotRegex(text, r"(?:src|href)=.https?:")
         for group in ("walker", "ironman", "dense-constraints", "single-contact"):
             self.assertIn(f"<summary>{group}</summary>", text)
