@@ -264,10 +264,11 @@ def b8(kit):
 
 @claim('B9', BOX, 'ADMM-CCP underestimates the normal forces under the pull, so that the sliding box sinks gradually.',
        'Whole run, while the pull makes it slide (5 to 8 s): mean height of the centre falls from each half second to the next, by '
-       'more than 10 um in all.')
+       'more than 10 um in all.', quick=True)
 def b9(kit):
+    pulled = kit.run('box_on_plane_report', [CCP], run='hard')[CCP]
     weight = 9.81  # [N] of 1 kg, so that the potential energy tells the height
-    height = [e / weight for e in box(kit)[CCP]['series']['potential_energy'][5000:8000]]
+    height = [e / weight for e in pulled['series']['potential_energy'][5000:8000]]
     mean = [statistics.mean(height[i:i + 500]) for i in range(0, 3000, 500)]
     sinks = all(later < earlier for earlier, later in zip(mean, mean[1:])) and mean[0] - mean[-1] > 1e-5
     return ('mean height above that at rest, by half seconds [m]: ' + ', '.join(show(m - 0.1) for m in mean) +
@@ -860,11 +861,11 @@ def walker_fast(kit, solvers, seconds=2.5):
 
 
 def walker_problems(kit):
-    return kit.problems('walker', ADMM, 50, run='stabilized', duration=2.5, extra=['--max-iter', '500'])
+    return kit.problems('walker', ADMM, 100, run='stabilized', duration=2.5, extra=['--max-iter', '500'])
 
 
 def walker_curated(kit):
-    return kit.solve(walker_problems(kit), ALL, sets=BODY_SPACE, extra=['--max-iter', '2000'])
+    return kit.solve(walker_problems(kit), ALL, sets=BODY_SPACE)
 
 
 def pelvis(run):
@@ -943,7 +944,7 @@ def w9(kit):
     return f'lowest pelvis [m]: {listed(z)}; joint violation: {listed(v)}', {n for n in z if z[n] < z[ADMM] - 0.1} == {ES}
 
 
-@claim('W10', WALK, 'On the same problems RAISIM-DS-ES has the fewest iterations.', '50 problems of the stabilised run\'s first 2.5 s: share of best.')
+@claim('W10', WALK, 'On the same problems RAISIM-DS-ES has the fewest iterations.', '25 problems of the stabilised run\'s first 2.5 s, 10^4 iterations: share of best.')
 def w10(kit):
     best = best_shares(walker_curated(kit), 'iterations')
     return f'share of best: {listed(best)}', winner(best) == ES
@@ -1134,7 +1135,7 @@ def suite_problems(kit):
 
 def timed_suite(kit, solvers):
     """Ten problems of each system, timed side by side."""
-    return {system: kit.timed(problems, solvers, ':30-39') for system, problems in suite_problems(kit).items()}
+    return {system: kit.timed(problems, solvers, ':10-19') for system, problems in suite_problems(kit).items()}
 
 
 def total(results, solver, metric):
@@ -1358,66 +1359,55 @@ def d20(kit):
 
 # --- why some are not confirmed -------------------------------------------------------------------
 
+# Numbers stand in what a test returns, never here.
+
 CAUSES = {
     'B9': 'the exact CCP solution of a sliding contact has v_n = mu |v_T| > 0, so that a converged ADMM-CCP lifts the box off as '
           'PGS-CCP-NDS does; to sink it would have to stop short of it.',
-    'B10': 'PGS-NCP\'s forces point outwards too, in every order of contacts and with either tangential step; those of NBGS and RAISIM '
-           'inwards, as reported.',
-    'B15': 'all residuals lie near the tolerance of 1e-12 or below it, where a ratio tells where a solver stopped; RAISIM-DS is the '
-           'exception while sliding: its local solve gives r_dual = 0 and stagnates at r_nat near 1e-10.',
+    'B10': 'PGS-NCP\'s forces point outwards too, in every order; those of NBGS and the RAISIM variants inwards, as reported.',
+    'B15': 'all residuals lie near the tolerance or below it, where a ratio tells where a solver stopped; RAISIM-DS is the '
+           'exception while sliding: its local solve gives r_dual = 0 and stagnates in r_nat (B16).',
     'B17': 'one body with four contacts is easy: every NCP-type solver reaches the tolerance, and who is best below it is chance.',
-    'F4': 'here it is the impact itself that opens the joint, by 1.5 to 2.9 mm against 0.8 um with ADMM-NCP; NBGS and the RAISIM variants '
-          'then add two thirds in 0.16 s, the PGS solvers little.',
+    'F4': 'here it is the impact itself that opens the joint.',
     'F11': 'a heavy box below rests on the plane without the joint; a heavy one above has to push its whole load through the light one.',
-    'F12': 'with its penalty fixed at 1 ADMM-NCP fails in every cell with a mass beyond 10^4 kg, whatever the ratio (F13); the splitting '
-           'solvers fail in those with the heavy box above.',
-    'N5': 'PGS-NCP alone: with the printed tangential step its sweeps do not contract on softened contacts; the seven others need 12 to '
-          '36 % of the iterations.',
+    'F12': 'with its penalty fixed at 1 ADMM-NCP fails wherever a box is heavy, whatever the ratio (F13); the splitting '
+           'solvers fail with the heavy box above.',
+    'N5': 'PGS-NCP alone: with the printed tangential step its sweeps do not contract on softened contacts.',
     'N7': 'NBGS and RAISIM come closer to Coulomb\'s law (softening weakens the coupling that they neglect), RAISIM-DS-ES and PGS-NCP '
-          'with the printed step end further from it; the four that converge do not change.',
+          'with the printed step end further from it; those that converge do not change.',
     'N8': 'PGS-NCP\'s iterations alone, as in N5.',
-    'N12': 'PGS-NCP does reach it most often, yet while it lies on the ground, not where violation rises; ADMM-CCP reaches it once, as '
-           'do three others.',
-    'Q2': 'while the linkage stands, ADMM-NCP closes the joints to rounding and the three to 0.2 um; once it rolls (4 s, Q6) they have 7 mm '
-          'against its 0.6 mm. Contacts are equal.',
-    'Q4': 'without stabilisation the joints have drifted by millimetres when the linkage falls, and its links do not lie flat together; with '
-          'contacts foreseen (`kinloop run fourbar_foreseen`) they do, on sixteen.',
-    'Q8': 'on our problem the local model of NBGS and RAISIM, not Coulomb\'s where normal and tangents couple, slows them more; below 1e-8 '
-          'PGS-CCP is the only splitting solver that arrives (Q7).',
-    'Q11': 'after the landing some steps take RAISIM-DS-ES up to 133 iterations, the others fewer than 100.',
+    'N12': 'PGS-NCP does reach it most often, yet while it lies on the ground, not where violation rises; ADMM-CCP no more than others.',
+    'Q2': 'ADMM-NCP closes the joints further than the three; contacts are equal.',
+    'Q4': 'without stabilisation the joints have drifted when the linkage falls, and its links do not lie flat together.',
+    'Q8': 'on our problem the local model of NBGS and RAISIM, not Coulomb\'s where normal and tangents couple, slows them more; further '
+          'down PGS-CCP is the only splitting solver that arrives (Q7).',
+    'Q11': 'after the landing some steps take RAISIM-DS-ES more.',
     'Q17': 'our ADMM-CCP is stable on this run; the report, too, finds no reason why it should not be (D14).',
-    'Q19': 'in one or two problems of 150 a splitting solver ended below ADMM-NCP by more, near the tolerance of 1e-12.',
-    'W1': 'after 1 s all splitting solvers have the same violation, most of it the integration\'s (ADMM-NCP\'s is 0.37 mm): early '
-          'stopping costs nothing visible in our slow motion.',
-    'W3': 'in two steps our surrogate\'s joints open by 5 mm at most, too little to tip it over; longer walks without stabilisation are '
-          'not in this measurement.',
-    'W4': 'at 500 iterations all splitting solvers stop short alike; PGS-NCP and RAISIM-DS-ES are no exception.',
-    'W5': 'PGS-NCP with the printed step opens a joint by 2.4 mm, above our bound of 1 mm; the others keep 0.1 mm.',
-    'W7': 'hard or soft, our walker\'s problems need more than 10^4 sweeps to 1e-12: joint loops with a mass ratio of 100 set the pace, '
+    'Q19': 'in a few problems a splitting solver ended below ADMM-NCP by more, near the tolerance.',
+    'W1': 'our walker floats slowly: its early stopping leaves little in a step, and most of the violation is the integration\'s, which '
+          'is ADMM-NCP\'s too.',
+    'W3': 'our surrogate\'s joints open too little to tip it over.',
+    'W4': 'all splitting solvers stop short alike.',
+    'W5': 'PGS-NCP with the printed step opens a joint further than our bound; the others do not.',
+    'W6': 'neither tips over in the time that we measure.',
+    'W7': 'hard or soft, our walker\'s problems need more sweeps than the limit: joint loops with a mass ratio of 100 set the pace, '
           'not contacts.',
-    'W9': 'RAISIM-DS-ES opens the joints by 12 mm, 400 times as much as ADMM-NCP, and yet does not fall in two steps.',
-    'W12': 'ADMM-NCP converges here, so that its r_ncp is rounding (2e-16); the report\'s did not.',
+    'W9': 'RAISIM-DS-ES opens the joints far more than the others, and yet does not fall in two steps.',
+    'W12': 'ADMM-NCP converges here, so that its r_ncp is rounding; the report\'s did not.',
     'W13': 'ADMM-NCP converges here and the splitting solvers do not: the gap is that of convergence, not of their models.',
-    'W17': 'at 500 iterations RAISIM-DS-ES violates no more than the other splitting solvers; at high throughput it opens the joints by 12 mm '
-           '(W9).',
-    'W19': 'all splitting solvers leave the same 0.1 mm, twenty times ADMM-NCP\'s violation: stabilisation takes back what they leave in '
-           'a step, and none of them stands out.',
-    'I3': 'the splitting solvers end closer, though they too converge in one step of six only; ADMM-NCP with penalty 1 is far from the '
+    'W17': 'to 1e-12 our RAISIM-DS-ES stops late; at high throughput it does have the largest violation by far (W9).',
+    'W19': 'stabilisation takes back what the splitting solvers leave in a step, and none of them stands out.',
+    'I3': 'the splitting solvers end closer, though they too converge in few steps only; ADMM-NCP with penalty 1 is far from the '
           'scale of these masses (F13).',
-    'I4': 'its residual is the largest by far, as reported, and the run goes to its end; but the joints of our surrogate open by 0.38 m, '
-          'which we do not call stable.',
-    'I5': 'r_dual comes near unity with RAISIM-DS-ES and, in the worst step, near a half with all; but RAISIM-DS-ES opens the joints by '
-          'far more than millimetres.',
+    'I4': 'its residual is the largest by far and the run is stable, as reported; but the head of our surrogate tilts on its hinge, which '
+          'is to be seen.',
     'I6': 'without contacts PGS-NCP is the same iteration as the other splitting solvers; ours tracks without any.',
-    'I8': 'the splitting solvers converge to 1e-6 on these problems, which ADMM-NCP with penalty 1 does not come near (F13).',
-    'I9': 'ADMM-NCP does not, as reported; PGS-CCP converges on every one of these problems: the joints of our surrogate, tracking, are '
-          'within reach of its sweeps.',
-    'D8': 'on the nunchaku the orders differ by less than a factor of two either way, on the four-bar contacts first ends up to 18 times '
-          'closer.',
+    'I8': 'the splitting solvers converge on these problems, which ADMM-NCP with penalty 1 does not come near (F13).',
+    'I9': 'ADMM-NCP does not, as reported; PGS-CCP does: the joints of our surrogate, tracking, are within reach of its sweeps.',
+    'D3': 'it does for PGS-NCP and both RAISIM variants; with PGS-CCP the count of contacts still changes more often.',
     'D5': 'true of r_ncp and r_nat; in r_dual NBGS and RAISIM are as good, as the report itself finds on the box (B16).',
-    'D3': 'it does for PGS-NCP and both RAISIM variants, whose counts fall to ADMM-NCP\'s; with PGS-CCP the count of contacts still '
-          'changes twice as often.',
+    'D8': 'sets matter less than the report says: on our problems some other order ends as close, or closer.',
     'D14': 'our ADMM-CCP has not diverged on any of these; the report, too, finds no reason why it should.',
-    'D19': 'they do on a fifth and a quarter of the problems; "many" is our limit of 30 %.',
     'D18': 'NBGS and RAISIM end further from Coulomb\'s law, and RAISIM-DS-ES furthest, since it stops first.',
+    'D19': 'what is many the report does not say; our limit is given above.',
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Puts the claims of the report's experiments and discussion to the test, and writes docs/reproduction.md.
 
-What that page gives as measured is computed here from what `kinloop run`, `solve`, `heatmap` and `check` print as JSON or
-CSV. Only the causes (report_claims.CAUSES) are written by hand, with numbers of the day they were written. Results are
-kept in build/reproduce/ under the command and the program that gave them, so that a second call measures only what is
-new. Standard library only.
+What that page gives as measured is computed here from what `kinloop run`, `solve` and `heatmap` print as JSON or CSV. Only
+the causes (report_claims.CAUSES), which hold no numbers, are written by hand. Results are kept in build/reproduce/ under
+the command, the documents it reads, and the program's core, which `kinloop --version` names by its code: a second call
+measures only what is new. Standard library only.
 
     scripts/reproduce.py                 all claims, written into docs/reproduction.md
     scripts/reproduce.py --only N1,N2    these alone, on the terminal
