@@ -81,12 +81,22 @@ function delassusOfBodies(file: H5File, at: (name: string) => string, blocks: nu
     return D;
 }
 
+function checkEntry(row: number, column: number, dim: number, path: string): void {
+    if (!(row >= 0 && row < dim && column >= 0 && column < dim))
+        throw new Error(`${path}: entry (${row}, ${column}) lies outside ${dim} rows`);
+}
+
 function delassusAsWritten(file: H5File, at: (name: string) => string, dim: number): number[][] {
     const start = numbers(file, at('D/start'));
     const index = numbers(file, at('D/index'));
     const value = numbers(file, at('D/value'));
     const D = zeros(dim);
-    for (let i = 0; i < dim; i++) for (let k = start[i]; k < start[i + 1]; k++) D[i][index[k]] = value[k];
+    for (let i = 0; i < dim; i++) {
+        for (let k = start[i]; k < start[i + 1]; k++) {
+            checkEntry(i, index[k], dim, at('D'));
+            D[i][index[k]] = value[k];
+        }
+    }
     return D;
 }
 
@@ -103,7 +113,7 @@ function ours(file: H5File, group: Group): ProblemJson {
     return {
         name: group.path,
         joint_rows: jointRows,
-        ...(jointRows > 0 ? { joints: numbers(file, at('d_j')) } : {}),
+        ...(jointRows > 0 ? { joints: starts.map((s, k) => (starts[k + 1] ?? jointRows) - s) } : {}),
         limits,
         contacts: attribute(group, 'n_c'),
         dt: attribute(group, 'dt'),
@@ -126,8 +136,7 @@ function sparseInto(file: H5File, path: string, dim: number): number[][] {
     const x = numbers(file, `${path}/x`);
     const D = zeros(dim);
     const put = (row: number, column: number, value: number) => {
-        if (!(row >= 0 && row < dim && column >= 0 && column < dim))
-            throw new Error(`${path}: entry (${row}, ${column}) lies outside ${dim} rows`);
+        checkEntry(row, column, dim, path);
         D[reordered(row)][reordered(column)] += value;
     };
     if (nz >= 0) for (let k = 0; k < nz; k++) put(i[k], p[k], x[k]);
@@ -159,12 +168,15 @@ function fclib(file: H5File): ProblemJson {
     };
 }
 
-function* problemGroups(group: Group): Generator<Group> {
+const DEEPEST = 16; // groups in groups; a damaged file may lead back to its root
+
+function* problemGroups(group: Group, depth = 0): Generator<Group> {
+    if (depth > DEEPEST) throw new Error(`${group.path}: groups lie deeper than ${DEEPEST}`);
     for (const key of group.keys()) {
         const child = group.get(key);
         if (!child || !('keys' in child)) continue;
         if ('n_d' in (child as Group).attrs) yield child as Group;
-        else yield* problemGroups(child as Group);
+        else yield* problemGroups(child as Group, depth + 1);
     }
 }
 

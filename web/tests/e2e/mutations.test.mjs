@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
+import { zipSync } from 'fflate';
 import { newContext, openIn, withoutGraphics } from './browser.mjs';
 import { browser, server } from './site.mjs';
 
@@ -14,12 +15,14 @@ const FIRST = Number(process.env.KINLOOP_FIRST ?? 0);
 const PATIENCE = 120_000; // until the page answers [ms]
 const root = resolve(import.meta.dirname, '../../..');
 
-/** Numbers in [0, 1), the same for the same seed (a linear congruential generator modulo 2^32). */
+/** Numbers in [0, 1), the same for the same seed: a counter, its bits mixed as in MurmurHash3. */
 function randomFrom(seed) {
-    let state = (seed * 2654435761 + 12345) >>> 0;
+    let count = Math.imul(seed + 1, 0x9e3779b9);
     return () => {
-        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-        return state / 2 ** 32;
+        let bits = ++count;
+        bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+        bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+        return ((bits ^ (bits >>> 16)) >>> 0) / 2 ** 32;
     };
 }
 const pick = (random, list) => list[Math.floor(random() * list.length)];
@@ -100,39 +103,66 @@ const LINKS = [
     '#v=1&scene=file&u=a.json&d=0123456789abcdef&s=pgs-ccp',
 ];
 
-const corpus = (folder) => {
-    const path = resolve(root, 'tests/fuzz/corpus', folder);
-    return readdirSync(path).map((name) => readFileSync(resolve(path, name)));
+const read = (path) => readFileSync(resolve(root, path));
+const corpus = (folder, pattern = /./) =>
+    readdirSync(resolve(root, 'tests/fuzz/corpus', folder))
+        .filter((name) => pattern.test(name))
+        .map((name) => read(`tests/fuzz/corpus/${folder}/${name}`));
+const CLOSURES = corpus('loops');
+// The first byte of the fuzzer's seeds chooses the format.
+const [SOLID, SURFACE] = [/stl/, /obj/].map((kind) => corpus('mesh', kind).map((seed) => seed.subarray(1)));
+// Names of meshes in the seeds of models and scenes; in a package they lie beside the model, or below a folder of it.
+const MESHES = ['a.stl', 'c.obj', 'tet.obj', 'm/t.obj', 't.obj', 'rod.stl', 'built.stl', 'end_rod.stl'];
+
+/** A seed, four times of five changed. */
+const changed = (seeds, random) => {
+    const seed = pick(random, seeds);
+    if (random() < 0.2) return seed;
+    const text = !seed.includes(0);
+    return text ? Buffer.from(mutated(seed.toString(), random)) : bytesMutated(seed, random);
 };
-const KINDS = [
-    ['json', corpus('scene')],
-    ['json', corpus('problem')],
-    ['json', [readFileSync(resolve(root, 'scenes/box_on_plane.json'))]],
-    ['urdf', corpus('urdf')],
-    ['xml', corpus('mjcf')],
-    ['h5', [readFileSync(resolve(root, 'tests/data/fclib/OneObject-i100000-316.hdf5'))]],
-    ['zip', [Buffer.from('PK\u0003\u0004 no more than a head')]],
+
+const meshes = (random) =>
+    MESHES.filter(() => random() < 0.4).map((name) => [
+        name,
+        changed(name.endsWith('obj') ? SURFACE : SOLID, random),
+    ]);
+
+/** A model with closures and meshes beside it. */
+const model = (ending, seeds) => (random) => [
+    [`robot.${ending}`, changed(seeds, random)],
+    ...(random() < 0.5 ? [['robot.yaml', changed(CLOSURES, random)]] : []),
+    ...meshes(random),
 ];
-const TRIANGLE =
-    'solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid s\n';
-const CLOSURES = corpus('loops')[0].toString();
+const urdf = model('urdf', corpus('urdf'));
+const mjcf = model('xml', corpus('mjcf'));
+
+/** The same as a package, whole two times of three. */
+function packed(random) {
+    const files = Object.fromEntries(
+        pick(random, [urdf, mjcf])(random).map(([name, data]) => [`pack/${name}`, data]),
+    );
+    const zip = Buffer.from(zipSync(files, { level: random() < 0.5 ? 0 : 6, mtime: '2000-01-01' }));
+    return [['pack.zip', random() < 0.67 ? zip : bytesMutated(zip, random)]];
+}
+
+const alone = (name, seeds) => (random) => [[name, changed(seeds, random)]];
+const SCENES = [...corpus('scene'), read('scenes/box_on_plane.json')];
+const KINDS = [
+    (random) => [['given.json', changed(SCENES, random)], ...meshes(random)],
+    alone('given.json', corpus('problem')),
+    alone('given.h5', corpus('hdf5_bytes', /^(plain|bodies)/)), // our layout: with D, and with the bodies that make it
+    alone('given.h5', [
+        ...corpus('hdf5_bytes', /^(local|global)/),
+        read('tests/data/fclib/OneObject-i100000-316.hdf5'),
+    ]),
+    urdf,
+    mjcf,
+    packed,
+];
 
 /** Files to be dropped together. */
-function mutatedFiles(random) {
-    const [ending, seeds] = pick(random, KINDS);
-    const seed = pick(random, seeds);
-    const text = ['json', 'urdf', 'xml'].includes(ending);
-    const files = [
-        [
-            `given.${ending}`,
-            text ? Buffer.from(mutated(seed.toString(), random)) : bytesMutated(seed, random),
-        ],
-    ];
-    if (ending === 'urdf' && random() < 0.5)
-        files.push(['robot.yaml', Buffer.from(mutated(CLOSURES, random))]);
-    if (ending !== 'h5' && random() < 0.3) files.push(['mesh.stl', Buffer.from(mutated(TRIANGLE, random))]);
-    return files;
-}
+const mutatedFiles = (random) => pick(random, KINDS)(random);
 
 /** Until the page has answered, at most a patience; what it shows, less what it quotes from the input. */
 async function shown(page, answered, what) {
@@ -198,7 +228,7 @@ test('mutated links are opened or told, and break nothing', async (t) => {
         if ((i + 1) % 500 === 0) console.log(`${i + 1} links`);
         told += await opened.page.evaluate(() => Number(document.querySelector('.message') !== null));
     }
-    t.diagnostic(`${COUNT / 2} links, ${told} with a message`);
+    t.diagnostic(`${COUNT / 2} links from ${FIRST} on, ${told} with a message`);
     await opened.page.evaluate(clear);
     await opened.page.evaluate((l) => (location.hash = l), `${LINKS[0]}&note=end`);
     await opened.page.waitForFunction(
@@ -219,11 +249,13 @@ test('mutated files are opened or told, and break nothing', async (t) => {
         await page.evaluate(
             (given) => {
                 const transfer = new DataTransfer();
-                for (const [name, bytes] of given)
-                    transfer.items.add(new File([new Uint8Array(bytes)], name));
+                for (const [name, base64] of given)
+                    transfer.items.add(
+                        new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name),
+                    );
                 dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, cancelable: true }));
             },
-            files.map(([name, data]) => [name, [...data]]),
+            files.map(([name, data]) => [name, data.toString('base64')]),
         );
         const answered = () => {
             const dialog = document.querySelector('dialog[open]');
@@ -239,6 +271,6 @@ test('mutated files are opened or told, and break nothing', async (t) => {
             Number(document.querySelector('.message-error, dialog[open] [role=alert]') !== null),
         );
     }
-    t.diagnostic(`${COUNT / 2} drops, ${told} refused`);
+    t.diagnostic(`${COUNT / 2} drops from ${FIRST} on, ${told} refused`);
     await opened.context.close();
 });
