@@ -153,6 +153,7 @@ if [ -f wasm/parity.mjs ]; then
     run_counted wasm-golden node wasm/golden.mjs
     run_counted wasm-traces node wasm/traces.mjs
     run_counted wasm-memory node wasm/memory.mjs
+    run_counted wasm-long node wasm/long.mjs --fresh --parts 5 --seconds 2 fourbar_fixed quadruped
     $all && run_counted wasm-models node wasm/models.mjs
 fi
 

@@ -3,7 +3,11 @@
 // step may fail. What was run is kept in build/long/, so that a second call goes on with what is missing. Takes hours;
 // the last line says "N passed, N failed".
 //
-//   node wasm/long.mjs [--minutes M] [--native] [SYSTEM ...]     --native: the native half alone, for later
+//   node wasm/long.mjs [SYSTEM ...]
+//     --parts N      60 parts are compared, each of
+//     --seconds S    60 seconds
+//     --native       the native half alone, for later
+//     --fresh        keeps nothing and takes nothing that was kept
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -34,24 +38,34 @@ const build = process.env.KINLOOP_WASM_DIR ?? join(root, 'build/wasm');
 const hours = process.env.KL_HOURS ?? join(root, 'build/native/tests/hours');
 const kept = join(root, 'build/long');
 const { values, positionals } = parseArgs({
-    options: { minutes: { type: 'string', default: '60' }, native: { type: 'boolean', default: false } },
+    options: {
+        parts: { type: 'string', default: '60' },
+        seconds: { type: 'string', default: '60' },
+        native: { type: 'boolean', default: false },
+        fresh: { type: 'boolean', default: false },
+    },
     allowPositionals: true,
 });
-const minutes = Number(values.minutes);
+const parts = Number(values.parts);
+const seconds = Number(values.seconds);
 mkdirSync(kept, { recursive: true });
 
-/** The minutes of one half of a run, from the file that keeps them or run now. */
-function once(name, half, make) {
-    const file = join(kept, `${name}-${minutes}-${half}.json`);
+/** The file that keeps one half of a run. */
+const keeper = (name, half) => join(kept, `${name}-${parts}x${seconds}-${half}.json`);
+
+/** The parts of one half of a run, from the file that keeps them or run now. */
+async function once(name, half, make) {
+    const file = keeper(name, half);
+    if (values.fresh) return make();
     if (!existsSync(file)) {
-        writeFileSync(`${file}.partial`, JSON.stringify(make()));
+        writeFileSync(`${file}.partial`, JSON.stringify(await make()));
         renameSync(`${file}.partial`, file);
     }
     return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 function native(scene, run) {
-    const child = spawnSync(hours, [join(root, 'scenes', `${scene}.json`), run, SOLVER, String(minutes)], { encoding: 'utf8' });
+    const child = spawnSync(hours, [join(root, 'scenes', `${scene}.json`), run, SOLVER, String(parts), String(seconds)], { encoding: 'utf8' });
     if (child.status !== 0) throw new Error(`hours: ${child.stderr}`);
     return child.stdout.trim().split('\n').map((line) => {
         const [step, hash, open, unconverged, allocations, memory] = line.split(' ');
@@ -82,21 +96,20 @@ let failed = 0;
 for (const [scene, run] of Object.entries(SYSTEMS)) {
     if (positionals.length > 0 && !positionals.includes(scene)) continue;
     try {
-        const here = once(scene, 'native', () => native(scene, run));
+        const here = await once(scene, 'native', () => native(scene, run));
         if (values.native) continue;
-        const computed = existsSync(join(kept, `${scene}-${minutes}-wasm.json`)) ? null : await wasm(scene, run, here.map((m) => m.step));
-        const there = once(scene, 'wasm', () => computed);
+        const there = await once(scene, 'wasm', () => wasm(scene, run, here.map((m) => m.step)));
         const different = here.findIndex((m, i) => m.hash !== there[i].hash);
         const [first, last] = [here[0], here.at(-1)];
         const allocated = last.allocations - first.allocations;
         const grown = there.at(-1).memory - there[0].memory;
-        const good = different < 0 && here.length === minutes && allocated === 0 && grown === 0;
+        const good = different < 0 && here.length === parts && allocated === 0 && grown === 0;
         if (good) passed++;
         else failed++;
         const [open, unconverged] = [Math.max(...here.map((m) => m.open)), here.reduce((sum, m) => sum + m.unconverged, 0)];
-        console.log(`${good ? 'ok' : 'FAILED'} ${scene} ${run}: ${last.step} steps in ${here.length} min, ${last.hash}, ` +
-            `${different < 0 ? 'equal each minute' : `different in minute ${different + 1}`}; joints open by ${open.toExponential(2)} m at most, ` +
-            `in the last minute ${last.open.toExponential(2)}; ${unconverged} steps unconverged; after the first minute ${allocated} allocations, ` +
+        console.log(`${good ? 'ok' : 'FAILED'} ${scene} ${run}: ${last.step} steps in ${here.length} parts of ${seconds} s, ${last.hash}, ` +
+            `${different < 0 ? 'equal after each' : `different after part ${different + 1}`}; joints open by ${open.toExponential(2)} m at most, ` +
+            `in the last part ${last.open.toExponential(2)}; ${unconverged} steps unconverged; after the first part ${allocated} allocations, ` +
             `native memory ${first.memory} to ${last.memory} kB, wasm ${grown} kB more`);
     } catch (error) {
         failed++;

@@ -1,7 +1,7 @@
-// A long run, a line each simulated minute: step, state hash, worst joint violation and steps that did not converge in that
-// minute, allocations since the first step, resident memory [kB]. Not a test: wasm/long.mjs compares it with WebAssembly.
+// A long run in parts, a line each: step, state hash, worst joint violation and steps that did not converge in that part,
+// allocations since the first step, resident memory [kB]. Not a test: wasm/long.mjs compares it with WebAssembly.
 //
-//   hours SCENE.json RUN SOLVER MINUTES
+//   hours SCENE.json RUN SOLVER PARTS SECONDS      each of SECONDS of simulated time
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static long resident_kb(void) {
     return resident * 4;
 }
 
-static void minute(KlSim *sim, int64_t until, uint64_t allocations) {
+static void part(KlSim *sim, int64_t until, uint64_t allocations) {
     double worst = 0.0;
     int64_t unconverged = 0;
     while (kl_sim_step_index(sim) < until) {
@@ -43,8 +43,8 @@ static void minute(KlSim *sim, int64_t until, uint64_t allocations) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) {
-        fprintf(stderr, "usage: hours SCENE.json RUN SOLVER MINUTES\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: hours SCENE.json RUN SOLVER PARTS SECONDS\n");
         return 2;
     }
     KlScene *scene;
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     check(kl_sim_step(sim));  // what is allocated after it is growth
     uint64_t allocations = kl_alloc_count();
     for (int k = 1; k <= atoi(argv[4]); k++) {
-        minute(sim, (int64_t)llround(60.0 * k / dt), allocations);
+        part(sim, (int64_t)llround(atof(argv[5]) * k / dt), allocations);
     }
     kl_sim_destroy(sim);
     kl_model_destroy(model);
