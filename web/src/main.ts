@@ -4,7 +4,7 @@ import './app/app';
 import './app/api';
 import { listenToDrops } from './app/drops';
 import { listenToKeys } from './app/keys';
-import { embedded, followAddress, openFragment } from './link/share';
+import { embedded, followAddress, openAddress } from './link/share';
 import { wasmSupported } from './state/core-module';
 import { say } from './state/messages';
 import { phase, startCore } from './state/session';
@@ -25,7 +25,7 @@ async function begin(): Promise<void> {
         );
         return;
     }
-    await openFragment(location.hash);
+    await openAddress();
     followAddress();
 }
 

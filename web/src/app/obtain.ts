@@ -137,6 +137,11 @@ export function openByAddress(): void {
     });
 }
 
+/** Who goes to another link has answered: no. */
+addEventListener('hashchange', () => {
+    if (dialog.value === 'obtain') dialog.value = '';
+});
+
 export class KlObtain extends KlDialog {
     readonly name = 'obtain';
 

@@ -8,9 +8,10 @@
 //   s=ID,ID        solvers                             p=ID.param:number   one parameter, repeated
 //   set=path:JSON  one change of the scene, repeated   T=seconds      duration
 //   t=seconds      time shown                          cam=x,y,z,x,y,z     camera, then its target
-//   sel=kind.index selection                           plots=id~choice,id  open plots
+//   sel=kind.index selection                           plots=id~choice~axes,id  open plots; axes: xlin.ylog
 //   e=version      of the core that wrote the link     h=step:hash,hash    state per solver
 //   b=stride:digests,digests   two characters per block of `stride` steps on the way there, per solver
+import type { OwnAxes } from '../plots/definition';
 import type { Edit, Experiment, Json } from '../state/experiment';
 import { deflate, toBase64url } from './deflate';
 
@@ -18,11 +19,17 @@ export const LINK_VERSION = '1';
 export const WARN_LENGTH = 2000;
 export const MAX_LENGTH = 32000;
 
+export interface PlotLink {
+    id: string;
+    choice: string;
+    axes?: OwnAxes;
+}
+
 export interface View {
     time: number;
     camera: number[] | null;
     selection: { kind: 'body' | 'joint' | 'contact' | 'geom'; index: number } | null;
-    plots: { id: string; choice: string }[] | null;
+    plots: PlotLink[] | null;
 }
 
 export interface Expected {
@@ -92,12 +99,19 @@ export async function encodeLink(
     if (view.time > 0) out.push(['t', String(Number(view.time.toPrecision(12)))]);
     if (view.camera) out.push(['cam', view.camera.map((c) => Number(c.toPrecision(4))).join(',')]);
     if (view.selection) out.push(['sel', `${view.selection.kind}.${view.selection.index}`]);
-    if (view.plots)
-        out.push(['plots', view.plots.map((p) => (p.choice ? `${p.id}~${p.choice}` : p.id)).join(',')]);
+    if (view.plots) out.push(['plots', view.plots.map(plotText).join(',')]);
     if (expected) out.push(['e', expected.core], ['h', `${expected.step}:${expected.hashes.join(',')}`]);
     if (expected?.blocks) out.push(['b', `${expected.blocks.stride}:${expected.blocks.digests.join(',')}`]);
     const told = out.filter(([key, value]) => value !== '' || key === 'plots');
     return `#${told.map(([key, value]) => `${key}=${escapeValue(value)}`).join('&')}`;
+}
+
+function plotText({ id, choice, axes = {} }: PlotLink): string {
+    const own = (['x', 'y'] as const).flatMap((a) =>
+        axes[a] === undefined ? [] : [`${a}${axes[a] ? 'log' : 'lin'}`],
+    );
+    if (own.length > 0) return `${id}~${choice}~${own.join('.')}`;
+    return choice ? `${id}~${choice}` : id;
 }
 
 /** Only what would break the fragment is escaped, so that links stay readable. */
@@ -262,13 +276,24 @@ function readSelection(text: string | undefined, drop: Drop): View['selection'] 
 function readPlots(text: string | undefined, drop: Drop): View['plots'] {
     if (text === undefined) return null;
     const plots = text.split(',').map((part) => {
-        const [id, choice = ''] = part.split('~');
-        return { id, choice };
+        const [id, choice = '', axes] = part.split('~');
+        return { id, choice, ...readAxes(axes, drop) };
     });
     if (plots.every((p) => /^\w{0,40}$/.test(p.id) && /^\w{0,40}$/.test(p.choice)))
         return plots.filter((p) => p.id);
     drop('plots', 'not a list of plots');
     return null;
+}
+
+function readAxes(text: string | undefined, drop: Drop): { axes?: OwnAxes } {
+    if (text === undefined) return {};
+    const match = /^(?:x(log|lin))?\.?(?:y(log|lin))?$/.exec(text);
+    if (!match) {
+        drop('plots', `"${text.slice(0, 20)}" does not name axes, as in xlin.ylog`);
+        return {};
+    }
+    const [, x, y] = match;
+    return { axes: { ...(x && { x: x === 'log' }), ...(y && { y: y === 'log' }) } };
 }
 
 function readExpected(

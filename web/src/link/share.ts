@@ -26,8 +26,12 @@ export function absolute(fragment: string): string {
 /** The address as the person gave it, while the page shows something else in its place. */
 let kept = false;
 
+let newest = 0; // number of the link opened last: those before it have no say any more
+
 /** Opens what the fragment says; a bad one gives a message, the first experiment, and stays in the address. */
-export async function openFragment(fragment: string): Promise<void> {
+async function openFragment(fragment: string): Promise<void> {
+    const turn = ++newest;
+    const overtaken = () => turn !== newest;
     linkVerdict.value = null;
     kept = false;
     if (fragment.length <= 1) {
@@ -36,8 +40,10 @@ export async function openFragment(fragment: string): Promise<void> {
     }
     try {
         const linked = await decodeLink(fragment);
+        if (overtaken()) return;
         for (const text of linked.dropped) say('warning', 'A part of the link was left out.', text);
         const found = await sceneOf(linked);
+        if (overtaken()) return; // while a question stood open, perhaps
         if (!found)
             return await fallBack('info', 'The scene was not fetched; the first experiment is shown.', '');
         const missing = linked.experiment.solvers.filter(
@@ -51,6 +57,7 @@ export async function openFragment(fragment: string): Promise<void> {
             { ...linked.experiment, scene: found, solvers },
             { play: linked.expected === null && linked.view.time === 0, estimate: true },
         );
+        if (overtaken()) return;
         if (!opened) return await stay();
         cursor.value = Math.min(steps.value, Math.round(linked.view.time / dt.value));
         selection.value = linked.view.selection;
@@ -58,6 +65,7 @@ export async function openFragment(fragment: string): Promise<void> {
         const { expected } = linked;
         if (expected) void import('./state-link').then((m) => m.verify(expected));
     } catch (error) {
+        if (overtaken()) return;
         const why = error instanceof Error ? error.message : String(error);
         await fallBack('error', 'This link cannot be opened; the first experiment is shown.', why);
     }
@@ -89,18 +97,24 @@ function remember(): void {
     entry = canonical(experiment.value as unknown as Json);
 }
 
-/** Keeps the address in step with what is seen: a changed experiment is a new entry, a changed view is not. */
-export function followAddress(): void {
-    let timer = 0;
+let writing = 0; // timer of the next change of the address
+
+/** Opens the link in the address, and whichever a person goes to later, even before the first is there. */
+export async function openAddress(): Promise<void> {
     addEventListener('hashchange', (event) => {
-        clearTimeout(timer); // else the old experiment would overwrite the new address
+        clearTimeout(writing); // else the old experiment would overwrite the new address
         void openFragment(new URL(event.newURL).hash);
     });
+    await openFragment(location.hash);
+}
+
+/** Keeps the address in step with what is seen: a changed experiment is a new entry, a changed view is not. */
+export function followAddress(): void {
     if (embedded) return; // the page around it chose the address
     effect(() => {
         void [experiment.value, selection.value, openPlots.value, playing.value, lanes.value];
-        clearTimeout(timer);
-        timer = window.setTimeout(() => void writeAddress(), 800);
+        clearTimeout(writing);
+        writing = window.setTimeout(() => void writeAddress(), 800);
     });
 }
 

@@ -7,7 +7,7 @@ import { stepCurves } from '../state/explain';
 import { profile } from '../state/profiles';
 import { hidden, lanes, styles, tick } from '../state/session';
 import { convergencePlot } from './convergence-plot';
-import type { PlotDefinition } from './definition';
+import type { OwnAxes, PlotDefinition } from './definition';
 import './line-plot';
 import { type KlPlot, PLOT_DRAG } from './line-plot';
 import { metricPlots } from './metric-plots';
@@ -19,6 +19,7 @@ import { statePlot } from './state-plot';
 export interface OpenPlot {
     id: string;
     choice: string;
+    axes?: OwnAxes;
 }
 
 export const FIRST_PLOTS = [
@@ -119,9 +120,11 @@ export class KlDeck extends KlElement {
                         data-plot=${p.id}
                         .definition=${p.definition}
                         .choice=${p.choice}
+                        .axes=${p.axes ?? {}}
                         .onMove=${(by: number) => movePlot(p.id, by)}
                         .onRemove=${() => hidePlot(p.id)}
-                        .onChoice=${(choice: string) => this.remember(p.id, choice)}
+                        .onChoice=${(choice: string) => this.remember(p.id, { choice })}
+                        .onAxes=${(axes: OwnAxes) => this.remember(p.id, { axes })}
                         @keydown=${(event: KeyboardEvent) => this.key(event, p.id)}
                         @dragover=${(event: DragEvent) => dragsPlot(event) && event.preventDefault()}
                         @drop=${(event: DragEvent) => {
@@ -135,8 +138,8 @@ export class KlDeck extends KlElement {
         `;
     }
 
-    private remember(id: string, choice: string): void {
-        openPlots.value = openPlots.value.map((p) => (p.id === id ? { ...p, choice } : p));
+    private remember(id: string, chosen: Partial<OpenPlot>): void {
+        openPlots.value = openPlots.value.map((p) => (p.id === id ? { ...p, ...chosen } : p));
     }
 
     private key(event: KeyboardEvent, id: string): void {

@@ -15,6 +15,12 @@ export interface PlotData {
     note?: string; // shown when there is nothing to draw, or what to know about it
 }
 
+/** Which axes are logarithmic, where a person has chosen other than the definition. */
+export interface OwnAxes {
+    x?: boolean;
+    y?: boolean;
+}
+
 export interface Choice {
     id: string;
     title: string;

@@ -9,7 +9,7 @@ import { number } from '../app/format';
 import { cursor, dark, dt, seek, tick } from '../state/session';
 import { decades, FLOOR, linearRange, logRange, powerLabel, tickLabel } from './axes';
 import { decimate } from './decimate';
-import type { Curve, PlotData, PlotDefinition } from './definition';
+import type { Curve, OwnAxes, PlotData, PlotDefinition } from './definition';
 import { enqueue } from './redraw';
 
 const GUTTER = 62; // px left of every plot
@@ -18,9 +18,11 @@ export const PLOT_DRAG = 'application/x-kinloop-plot'; // what a dragged title c
 export class KlPlot extends KlElement {
     definition!: PlotDefinition;
     choice = '';
+    axes: OwnAxes = {};
     onRemove: (() => void) | null = null;
     onMove: ((by: number) => void) | null = null;
     onChoice: ((choice: string) => void) | null = null;
+    onAxes: ((axes: OwnAxes) => void) | null = null;
     private chart: uPlot | null = null;
     private data: PlotData = { curves: [], x: [0, 1] };
     private zoom: [number, number] | null = null;
@@ -30,7 +32,6 @@ export class KlPlot extends KlElement {
     private marker: HTMLElement | null = null;
     private readout = '';
     private asTable = false;
-    private ownAxes: { x?: boolean; y?: boolean } = {}; // logarithmic, other than the definition says
     private seen = false;
     private visibility: IntersectionObserver | null = null;
 
@@ -44,11 +45,11 @@ export class KlPlot extends KlElement {
     }
 
     private get logX(): boolean {
-        return this.ownAxes.x ?? this.definition.logX ?? false;
+        return this.axes.x ?? this.definition.logX ?? false;
     }
 
     private get logY(): boolean {
-        return this.ownAxes.y ?? this.definition.log;
+        return this.axes.y ?? this.definition.log;
     }
 
     override render() {
@@ -116,10 +117,7 @@ export class KlPlot extends KlElement {
         return html`<button
             title=${`Logarithmic ${axis} axis`}
             aria-pressed=${on}
-            @click=${() => {
-                this.ownAxes = { ...this.ownAxes, [axis]: !on };
-                this.requestUpdate();
-            }}
+            @click=${() => this.setAxis(axis, !on)}
         >
             log ${axis}
         </button>`;
@@ -171,6 +169,14 @@ export class KlPlot extends KlElement {
     private choose(choice: string): void {
         this.choice = choice;
         this.onChoice?.(choice);
+        this.requestUpdate();
+    }
+
+    private setAxis(axis: 'x' | 'y', log: boolean): void {
+        const usual = axis === 'x' ? this.definition.logX : this.definition.log;
+        const { [axis]: _, ...others } = this.axes;
+        this.axes = log === usual ? others : { ...others, [axis]: log };
+        this.onAxes?.(this.axes);
         this.requestUpdate();
     }
 

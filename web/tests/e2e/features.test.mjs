@@ -112,6 +112,29 @@ test('declining keeps the address and shows the first experiment', async () => {
     await context.close();
 });
 
+test('who goes to another link while asked, or just after declining, gets that one', async () => {
+    const other = `${server.url}#v=1&scene=nunchaku&s=pgs-ncp&pre=ht&T=0.1`;
+    for (const declines of [false, true]) {
+        const { page, context, errors } = await openPage(browser, urlLink('/far.json'));
+        await page.getByRole('dialog').getByRole('button', { name: 'Fetch', exact: true }).waitFor();
+        // Escape closes the dialog at once, but the page hears of it later than of the address.
+        await page.evaluate(
+            ([link, declines]) => {
+                if (declines) document.querySelector('dialog[open]').close();
+                location.href = link;
+            },
+            [other, declines],
+        );
+        await filled(page);
+        assert.equal(await page.evaluate(() => window.kinloop.scene), 'nunchaku');
+        assert.equal(await page.locator('dialog[open]').count(), 0);
+        assert.equal(await page.locator('.message').count(), 0, 'nothing was left out');
+        assert.match(await page.evaluate(() => location.hash), /scene=nunchaku/);
+        assert.deepEqual(errors, []);
+        await context.close();
+    }
+});
+
 test('models and scenes open by an address that is typed', async () => {
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);

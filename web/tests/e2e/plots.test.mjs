@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { drawn, filled, openPage, seek, shots } from './browser.mjs';
+import { drawn, filled, openPage, seek, sharedLink, shots } from './browser.mjs';
 import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
@@ -89,8 +89,8 @@ test('axes are logarithmic or linear as asked', async () => {
     await seek(page, 50);
     const press = (plot, name) =>
         page.locator(`[data-plot="${plot}"]`).getByRole('button', { name, exact: true }).click();
-    const until = (plot, scale, distribution) =>
-        page.waitForFunction(
+    const until = (plot, scale, distribution, where = page) =>
+        where.waitForFunction(
             ([plot, scale, d]) =>
                 document.querySelector(`[data-plot="${plot}"]`)?.chart?.scales[scale].distr === d,
             [plot, scale, distribution],
@@ -107,6 +107,15 @@ test('axes are logarithmic or linear as asked', async () => {
     await until('convergence', 'x', 3);
     await press('convergence', 'log x');
     await until('convergence', 'x', 1);
+    const fragment = new URL(await sharedLink(page)).hash;
+    assert.match(fragment, /plots=r_nat,state~~ylog,convergence~~xlin&/);
+    const other = await openPage(browser, server.url + fragment);
+    const shown = (plot, scale, distribution) => until(plot, scale, distribution, other.page);
+    await shown('r_nat', 'y', 3);
+    await shown('state', 'y', 3);
+    await shown('convergence', 'x', 1);
+    assert.deepEqual(other.errors, []);
+    await other.context.close();
     assert.deepEqual(errors, []);
     await context.close();
 });

@@ -73,6 +73,8 @@ describe('links', () => {
             plots: [
                 { id: 'state', choice: 'rz' },
                 { id: 'r_nat', choice: '' },
+                { id: 'convergence', choice: 'p', axes: { x: false, y: true } },
+                { id: 'iterations', choice: '', axes: { y: true } },
             ],
         };
         const expected = {
@@ -84,6 +86,7 @@ describe('links', () => {
         const link = await encodeLink(experiment, view, expected);
         expect(link).toContain('scene=box_on_plane@1');
         expect(link).toContain('p=pgs-ccp.tolerance:1e-9');
+        expect(link).toContain('plots=state~rz,r_nat,convergence~p~xlin.ylog,iterations~~ylog');
         const linked = await decodeLink(link);
         expect(linked.view).toEqual(view);
         expect(linked.expected).toEqual(expected);
