@@ -210,8 +210,8 @@ static void bounded_implicit_pd_saturates_and_stays_finite(void **state) {
 
 static void bounded_motors_in_a_loop_stay_finite(void **state) {
     (void)state;
-    static const char *const solvers[] = {"admm-ncp-fp", "pgs-ncp"};
-    for (int32_t s = 0; s < 2; s++) {
+    static const char *const solvers[] = {"admm-ncp-fp", "admm-ncp-sa", "pgs-ncp", "admm-ncp-plus", "newton-ncp"};
+    for (size_t s = 0; s < sizeof solvers / sizeof solvers[0]; s++) {
         World w = world_new();
         static const double center[4][3] = {{0, 0, 0}, {0.5, 0, 0.5}, {0, 0, 1}, {-0.5, 0, 0.5}};
         static const double corner[4][3] = {{0.5, 0, 0}, {0.5, 0, 1}, {-0.5, 0, 1}, {-0.5, 0, 0}};

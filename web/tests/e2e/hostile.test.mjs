@@ -148,6 +148,99 @@ test('malformed scenes, problems and models are refused by name, and change noth
     await context.close();
 });
 
+// An address that answers no one: whoever wants it is noticed.
+const MARKUP =
+    '<img src="http://127.0.0.2:9/out" onerror="window.markup = true"><script>window.markup = true</script>';
+
+test('names from files stay text wherever they show, and nothing is asked of other hosts', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    const foreign = [];
+    context.on('request', (request) => {
+        const url = new URL(request.url());
+        if (/^http/.test(url.protocol) && url.origin !== new URL(server.url).origin) foreign.push(url.href);
+    });
+    const wasMarkup = () =>
+        page.evaluate(
+            () => window.markup ?? document.querySelectorAll('[onerror], [src*="127.0.0.2"]').length > 0,
+        );
+    const showsNames = async () => {
+        await page.waitForFunction(() => document.body.textContent.includes('<img src='));
+        assert.equal(await wasMarkup(), false);
+    };
+    await filled(page);
+    const scene = JSON.parse(readFileSync(resolve(root, 'scenes/boxes_fixed.json'), 'utf8'));
+    const run = { ...scene.runs[0], title: MARKUP, text: MARKUP, duration: 0.02 };
+    const renamed = JSON.stringify({ ...scene, title: MARKUP, text: MARKUP, runs: [run] }).replaceAll(
+        `"${scene.bodies[0].name}"`,
+        JSON.stringify(MARKUP),
+    );
+    await give(page, `${MARKUP.replaceAll('/', '-')}.json`, renamed);
+    await page.waitForFunction(() => window.kinloop.scene === 'boxes_fixed');
+    await filled(page);
+    await showsNames();
+    for (const tab of await page.getByRole('tab').all()) {
+        await tab.click();
+        assert.equal(await wasMarkup(), false);
+    }
+    await page.getByRole('tab', { name: 'Scene' }).click();
+    await page.locator('kl-scene-panel').getByRole('button', { name: '<img src=' }).first().click();
+    await showsNames();
+    await page.locator('body').press('s');
+    await page.waitForFunction(() => document.querySelector('dialog[open]'));
+    assert.equal(await wasMarkup(), false);
+    await page.keyboard.press('Escape');
+    await give(page, 'p.json', problem({ name: MARKUP, D: EYE }));
+    await page.waitForFunction(() => /1 dual problem/.test(document.body.textContent));
+    assert.equal(await wasMarkup(), false);
+    const quoted = MARKUP.replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+    await give(
+        page,
+        'r.urdf',
+        `<robot name="${quoted}"><link name="${quoted}"/><odd name="${quoted}"/></robot>`,
+    );
+    await page.getByRole('dialog', { name: 'Imported model' }).waitFor();
+    await showsNames();
+    assert.deepEqual(foreign, []);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('the content security policy lets no inline script run and no text become one', async () => {
+    const { page, context } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+    assert.doesNotMatch(policy, /'unsafe-inline'|'unsafe-eval'/);
+    const found = await page.evaluate(async () => {
+        const violated = [];
+        document.addEventListener('securitypolicyviolation', (e) => violated.push(e.effectiveDirective));
+        const script = document.createElement('script');
+        script.textContent = 'window.inline = true';
+        document.head.append(script);
+        const link = document.createElement('p');
+        link.innerHTML = '<b onclick="window.inline = true">x</b>';
+        document.body.append(link);
+        link.firstChild.click();
+        // Later: what the debugger calls may evaluate.
+        const evaluated = await new Promise((done) => {
+            setTimeout(() => {
+                try {
+                    done(new Function('return true')());
+                } catch {
+                    done(false);
+                }
+            });
+        });
+        await new Promise((done) => setTimeout(done));
+        return { violated: [...new Set(violated)].sort(), inline: window.inline ?? false, evaluated };
+    });
+    assert.deepEqual(found, {
+        violated: ['script-src', 'script-src-attr', 'script-src-elem'],
+        inline: false,
+        evaluated: false,
+    });
+    await context.close();
+});
+
 test('rapid switching, resizing, undo and redo leave one consistent state', async () => {
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);
