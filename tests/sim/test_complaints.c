@@ -13,18 +13,20 @@ static void raise(double z, double pose[7]) {
     pose[2] = z;
 }
 
-// Sum of the vertical forces on body `b` from contacts with body `a`, -1 = the world [N].
-static double force_between(const World *w, int32_t a, int32_t b) {
+// Sum of the forces on body `b` along x, y or z from contacts with body `a`, -1 = the world [N].
+static double force_along(const World *w, int32_t axis, int32_t a, int32_t b) {
     const KlField *force = kl_sim_find_field(w->sim, "contact_force");
     const int32_t *bodies = kl_sim_find_field(w->sim, "contact_bodies")->data;
     double sum = 0.0;
     for (int32_t k = 0; k < *force->row_count; k++) {
-        double z = ((const double *)force->data)[3 * k + 2];
-        sum += bodies[2 * k] == a && bodies[2 * k + 1] == b ? z : 0.0;
-        sum -= bodies[2 * k] == b && bodies[2 * k + 1] == a ? z : 0.0;
+        double part = ((const double *)force->data)[3 * k + axis];
+        sum += bodies[2 * k] == a && bodies[2 * k + 1] == b ? part : 0.0;
+        sum -= bodies[2 * k] == b && bodies[2 * k + 1] == a ? part : 0.0;
     }
     return sum;
 }
+
+static double force_between(const World *w, int32_t a, int32_t b) { return force_along(w, 2, a, b); }
 
 static int32_t contact_count(const World *w) { return *kl_sim_find_field(w->sim, "contact_force")->row_count; }
 
@@ -227,6 +229,47 @@ static void a_box_rests_alike_as_primitive_hull_and_mesh(void **state) {
     }
 }
 
+// A finger that slides along x, beside the box; pushes with what is set as its effort.
+static int32_t add_finger(World *w, const char *name, double x) {
+    double pose[7];
+    raise(0.1, pose);
+    pose[0] = x;
+    int32_t finger = world_box(w, 0.1, 0.05, 0.1, 0.1, pose, NULL);
+    KlJointDef joint;
+    joint_at(&joint, name, KL_JOINT_PRISMATIC, -1, NULL, finger, pose, pose);
+    joint.actuation = KL_ACTUATION_FORCE;
+    world_joint(w, &joint);
+    return finger;
+}
+
+// Fingers hold a box of 9.81 N with 20 N each, in the air.
+static void fingers_hold_a_box_alike_as_primitive_hull_and_mesh(void **state) {
+    (void)state;
+    static const KlGeomKind kinds[] = {KL_GEOM_BOX, KL_GEOM_CONVEX, KL_GEOM_MESH};
+    for (int s = 0; s < SOLVERS; s++) {
+        for (int k = 0; k < 3; k++) {
+            World w = world_new();
+            int32_t box = shaped_box(&w, kinds[k]);
+            int32_t left = add_finger(&w, "left", -0.125), right = add_finger(&w, "right", 0.125);
+            w.settings.margin = 1e-6;
+            world_start(&w, solvers[s]);
+            double push = 20.0, pull = -20.0;
+            assert_ok(kl_sim_set_effort(w.sim, 0, &push));
+            assert_ok(kl_sim_set_effort(w.sim, 1, &pull));
+            world_run(&w, 0.1);  // closes the margin
+            for (int i = 0; i < 2000; i++) {
+                assert_ok(kl_sim_step(w.sim));
+                assert_near(force_along(&w, 0, left, box), 20.0, 1e-6);
+                assert_near(force_along(&w, 0, right, box), -20.0, 1e-6);
+                assert_near(force_between(&w, left, box) + force_between(&w, right, box), gravity, 1e-6);
+            }
+            assert_near(world_pose(&w, box)[2], 0.1, 1e-8);
+            assert_near(world_pose(&w, box)[3], 1.0, 1e-12);
+            world_free(&w);
+        }
+    }
+}
+
 // ---- [7] the order of contacts -----------------------------------------------------------------
 
 // Three boxes side by side and one across, pushed; added forwards or backwards.
@@ -379,6 +422,7 @@ int main(void) {
         cmocka_unit_test(a_closure_of_five_rows_neither_drifts_nor_locks),
         cmocka_unit_test(a_resting_box_neither_flickers_nor_chatters),
         cmocka_unit_test(a_box_rests_alike_as_primitive_hull_and_mesh),
+        cmocka_unit_test(fingers_hold_a_box_alike_as_primitive_hull_and_mesh),
         cmocka_unit_test(the_order_of_bodies_changes_nothing_beyond_the_tolerance),
         cmocka_unit_test(more_contacts_than_there_is_room_for_are_told_and_change_nothing),
         cmocka_unit_test(a_rebound_has_its_speed_within_a_percent_and_never_gains_energy),
