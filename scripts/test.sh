@@ -32,7 +32,7 @@ skip() { printf 'SKIPPED %s: %s\n' "$1" "$2"; }
 # tell NAME: keeps the end of what comes in, for the end of the output.
 tell() {
     echo "-- $1"
-    cut -c1-300 | tail -16
+    cut -c1-3000 | tail -16
 } >>$told
 
 # A single claim: passes when the command does.
@@ -70,7 +70,7 @@ run_ctest() {
     local status=$?
     if [ $status -ne 0 ]; then
         grep -vE '^ *[0-9]+/[0-9]+ .* Passed|^ *Start ' "$folder/ctest.log" | tail -60
-        grep -E '^\[  (FAILED|ERROR)|^\[   LINE|^[[:space:]]*[0-9]+ - |ERROR: |runtime error|No tests' "$folder/ctest.log" |
+        grep -E '^\[  (FAILED|ERROR)|^\[   LINE|^[[:space:]]*[0-9]+ - |ERROR: |last error: |^INPUT |runtime error|No tests' "$folder/ctest.log" |
             awk '!seen[$0]++' | tell "$name"
     fi
     local began ok

@@ -495,6 +495,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     s->limits = problem->limit_count;
     s->contacts = problem->contact_count;
     s->factorizations = 0;
+    s->factored = false;
     s->asymmetry = 0.0;
     if (!lay_out(s)) {
         return KL_ERR_MEMORY;
@@ -795,7 +796,8 @@ bool kl_scaled_factor(KlScaled *s) {
     }
     kl_scaled_mirror(s);
     form_system(s);
-    return kl_block_lu_factor(s->lu, &s->system);
+    s->factored = kl_block_lu_factor(s->lu, &s->system);
+    return s->factored;
 }
 
 // product = (T D + A) x
@@ -863,12 +865,13 @@ void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *
 }
 
 bool kl_scaled_is_regular(const KlScaled *s) {
-    return !s->bodies && s->factorizations > 0 && kl_block_lu_least_pivot(s->lu) >= KL_REGULAR_PIVOT;
+    return s->factored && kl_block_lu_least_pivot(s->lu) >= KL_REGULAR_PIVOT;
 }
 
 bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
     const KlBlockMatrix *m = &s->system;
     s->factorizations++;
+    s->factored = false;
     if (s->bodies) {
         return kl_body_system_factor_shifted(&s->body_system, s, joint_shift, shift);
     }

@@ -74,6 +74,7 @@ typedef struct KlScaled {
     KlBlockLu *lu;
     KlBodySystem body_system;
     int32_t factorizations;
+    bool factored;       // lu holds T D + A of this problem
     size_t value_count;  // of D
 
     KL_BUFFER(double) vectors;
@@ -129,7 +130,7 @@ double kl_scaled_natural_relative(const KlScaled *s, const double *x, const doub
 // A factor of the scaled system whose pivots are all this large is regular: its solution is unique and
 // loses few digits.
 #define KL_REGULAR_PIVOT 1e-4
-bool kl_scaled_is_regular(const KlScaled *s);  // the last factorization; false in body space and before the first
+bool kl_scaled_is_regular(const KlScaled *s);  // T D + A as last factored; false in body space and after others
 // Fills the blocks of D below the diagonal, where that is still to do.
 void kl_scaled_mirror(KlScaled *s);
 

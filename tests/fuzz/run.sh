@@ -21,6 +21,15 @@ case $amount in
 *runs) limit=-runs=${amount%runs} ;;
 *) limit=-max_total_time=$amount ;;
 esac
+
+# What went wrong, and the input that showed it, so that it can be had from a log alone when it is small.
+failed() { # TARGET
+    tail -60 "$build/$1.log"
+    for input in "$build/crash/$1"/*; do
+        [ ! -f "$input" ] || echo "INPUT $1 $(gzip -9 -c "$input" | base64 -w 0 | head -c 2900)"
+    done
+}
+
 for name in $targets; do
     cmake --build "$build" -j "${KL_JOBS:-2}" --target "fuzz_$name" >"$build/build.log" 2>&1 ||
         { cat "$build/build.log" >&2; exit 1; }
@@ -33,6 +42,6 @@ for name in $targets; do
     nice -n 19 "$build/tests/fuzz/fuzz_$name" "$limit" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
         $dictionary -artifact_prefix="$build/crash/$name/" "$@" \
         "$build/corpus/$name" "$top/tests/fuzz/corpus/${name%_objects}" >"$build/$name.log" 2>&1 ||
-        { tail -60 "$build/$name.log" >&2; exit 1; }
+        { failed "$name" >&2; exit 1; }
     grep -E 'cov:|stat::number_of_executed_units|stat::average_exec' "$build/$name.log" | tail -3
 done
