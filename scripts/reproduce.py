@@ -55,6 +55,7 @@ class Kinloop:
         self.verbose = verbose
         self.set_for = set_for or {}
         self.build = re.search(r'core (\w+)', self.version()).group(1)
+        self.states = golden_digest()
         self.claim = threading.local()  # used: commands of the claim that this thread works on
         self.guard, self.guards = threading.Lock(), {}
         cache.mkdir(parents=True, exist_ok=True)
@@ -193,6 +194,12 @@ class Series:
             return [number(row[metric]) for row in csv.DictReader(file)]
 
 
+def golden_digest():
+    """Of the state hashes that tests/golden pins: programs that pass that test compute the same states."""
+    files = sorted((ROOT / 'tests' / 'golden').glob('*.json'))
+    return hashlib.sha256(b''.join(f.read_bytes() for f in files)).hexdigest()[:12]
+
+
 def splitting(solver):
     return not solver.startswith(('admm', 'newton'))
 
@@ -252,25 +259,27 @@ def page_summary(results, before):
     """Verdicts as they stand on the page, those of earlier programs among them."""
     stands = [re.search(r'— \*(.*?)\*$', before[r['claim'].id], re.M).group(1)
               if r['verdict'] == MISSING and r['claim'].id in before else r['verdict'] for r in results]
-    kept = sum(r['verdict'] == MISSING and r['claim'].id in before for r in results)
+    kept = sum('- measured by the earlier' in before[r['claim'].id] for r in results if r['verdict'] == MISSING and r['claim'].id in before)
     counts = ', '.join(f'{stands.count(word)} {word}' for word in (*VERDICTS.values(), MISSING) if word in stands)
-    return f'{counts}, {len(results)} in all' + (f', {kept} of them measured by an earlier program' if kept else '')
+    return f'{counts}, {len(results)} in all' + (f', {kept} of them measured by an earlier core, as they say' if kept else '')
 
 
-def page_blocks():
-    """{id: what the page says of it}, with the program that measured it."""
+def page_blocks(kit):
+    """{id: what the page says of it}, with the core that measured it when states have changed since."""
     text = PAGE.read_text() if PAGE.exists() else ''
-    program = re.search(r'(?:program|core) ([0-9a-f]{12})', text)
+    core, states = (re.search(pattern + ' ([0-9a-f]{12})', text) for pattern in ('(?:core|program)', 'digest'))
     found = re.findall(r'^(\*\*([A-Z]\d+)\. .*?)(?=\n\n(?:\*\*|## )|\s*\Z)', text, re.M | re.S)
-    earlier = f'- measured by the earlier program {program.group(1)}' if program else ''
-    return {id: block if '- measured by the earlier' in block else f'{block}\n{earlier}'
+    changed = core is not None and (states is None or states.group(1) != kit.states)
+    earlier = f'\n- measured by the earlier core {core.group(1)}' if changed else ''
+    return {id: block if '- measured by the earlier' in block else block + earlier
             for block, id in found if f'*{MISSING}*' not in block}
 
 
 def page_text(kit, results, intro):
-    before = {id: block for id, block in page_blocks().items() if any(r['claim'].id == id and r['claim'].statement in block for r in results)}
+    before = {id: block for id, block in page_blocks(kit).items() if any(r['claim'].id == id and r['claim'].statement in block for r in results)}
     lines = [page_head(), MARK, '', intro.strip(), '',
-             f'**{page_summary(results, before)}.** Measured with {kit.version().splitlines()[0]}, core {kit.build} (`kinloop --version`).', '']
+             f'**{page_summary(results, before)}.** Measured with {kit.version().splitlines()[0]}, core {kit.build} (`kinloop --version`). '
+             f'Programs that pass the test of state hashes (`tests/golden`, digest {kit.states}) compute the same states.', '']
     section = None
     for r in results:
         claim = r['claim']
