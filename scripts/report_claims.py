@@ -902,9 +902,10 @@ def w4(kit):
     return f'{listed(v)}', set(sorted(v, key=v.get)[-2:]) == {ES, PNCP}
 
 
-@claim('W5', WALK, 'Stabilisation keeps violation small for most solvers, RAISIM-DS-ES and PGS-NCP among them.', WALK_HOW + 'worst violation below 1 mm for at least five of seven, these two among them.')
+@claim('W5', WALK, 'Stabilisation keeps violation small for most solvers, RAISIM-DS-ES and PGS-NCP among them.',
+       'First 0.5 s, of these two 2.5 s (two steps), at most 2000 iterations: worst violation below 1 mm for at least five of seven, these two among them.')
 def w5(kit):
-    v = of(walker(kit, 'stabilized'), worst('r_pen'))
+    v = of(walker(kit, 'stabilized'), worst('r_pen')) | of(walker(kit, 'stabilized', [PNCP, ES], seconds=2.5), worst('r_pen'))
     return f'{listed(v)}', sum(x < 1e-3 for x in v.values()) >= 5 and max(v[ES], v[PNCP]) < 1e-3
 
 
@@ -942,7 +943,7 @@ def w9(kit):
     return f'lowest pelvis [m]: {listed(z)}; joint violation: {listed(v)}', {n for n in z if z[n] < z[ADMM] - 0.1} == {ES}
 
 
-@claim('W10', WALK, 'On the same problems RAISIM-DS-ES has the fewest iterations.', '12 problems of the stabilised run\'s first 2.5 s, 10^4 iterations: share of best.')
+@claim('W10', WALK, 'On the same problems RAISIM-DS-ES has the fewest iterations.', '13 problems of the stabilised run\'s first 2.5 s, 10^4 iterations: share of best.')
 def w10(kit):
     best = best_shares(walker_curated(kit), 'iterations')
     return f'share of best: {listed(best)}', winner(best) == ES
@@ -991,9 +992,9 @@ def w16(kit):
     return f'{run["outcome"]} after {run["steps"]} steps, joint violation at most {show(v)}', run['outcome'] == 'diverged' or v > 1e-2
 
 
-@claim('W17', WALK, 'Stabilised, RAISIM-DS-ES has by far the largest violation, close to unity (caption).', WALK_HOW + 'largest worst violation, above 0.1.')
+@claim('W17', WALK, 'Stabilised, RAISIM-DS-ES has by far the largest violation, close to unity (caption).', 'As W5, of RAISIM-DS-ES 2.5 s: largest worst violation, above 0.1.')
 def w17(kit):
-    v = of(walker(kit, 'stabilized'), worst('r_pen'))
+    v = of(walker(kit, 'stabilized'), worst('r_pen')) | of(walker(kit, 'stabilized', [PNCP, ES], seconds=2.5), worst('r_pen'))
     return f'worst violation: {listed(v)}', winner(v) == ES and v[ES] > 0.1
 
 
