@@ -156,14 +156,13 @@ class Kinloop:
                 by_step.setdefault(result['step'], {})[solver] = result
         return [by_step[i] for i in sorted(by_step)]
 
-    def timed(self, problems, solvers, select):
-        """The same by one process, each problem three times, so that processor times compare: medians."""
+    def timed(self, problems, solvers, extra=()):
+        """The same by one process, so that processor times compare."""
         file, name = problems
-        options = ['--solver', ','.join(solvers), '--repeat', '3', *self._sets(solvers, [])]
-        self._note(['solve', name + select, *options])
-        arguments = ['solve', str(file) + select, *options]
-        target = self._place(arguments, '.json')
-        self._call([*arguments, '--json', '--progress', 'none'], target)
+        options = ['--solver', ','.join(solvers), *extra, *self._sets(solvers, [])]
+        self._note(['solve', name, *options])
+        target = self._place(['solve', str(file), *options], '.json')
+        self._call(['solve', str(file), *options, '--json', '--progress', 'none'], target)
         return json.loads(target.read_text())['results']
 
     def heatmap(self, solvers, extra=()):
