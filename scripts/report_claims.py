@@ -1153,7 +1153,7 @@ def suite_mean(kit, metric, names):
 
 
 def margin(kit, run, value):
-    return walker(kit, run, [ADMM, PGS, PNCP, DS, ES], seconds=0.5, limit=500, edits=[f'settings.margin={value}'])
+    return walker(kit, run, [ADMM, PGS, PNCP, DS, ES], seconds=1, limit=500, edits=[f'settings.margin={value}'])
 
 
 def changes(run):
@@ -1176,7 +1176,7 @@ def d1(kit):
 
 
 @claim('D2', TALK, 'Without a margin, tiny normal velocities make co-planar contacts chatter.',
-       'Walker, stabilised, first 0.5 s without a margin, at most 500 iterations: steps in which the count of contacts changes, for most solvers '
+       'Walker, stabilised, first 1 s without a margin, at most 500 iterations: steps in which the count of contacts changes, for most solvers '
        'more than three times those of ADMM-NCP with the margin of D3, which are the gait\'s.')
 def d2(kit):
     n, gait = of(margin(kit, 'stabilized', 0), changes), changes(margin(kit, 'stabilized', 1e-6)[ADMM])
