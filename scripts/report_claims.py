@@ -1378,7 +1378,6 @@ CAUSES = {
           'with the printed step end further from it; those that converge do not change.',
     'N8': 'PGS-NCP\'s iterations alone, as in N5.',
     'N12': 'PGS-NCP does reach it most often, yet while it lies on the ground, not where violation rises; ADMM-CCP no more than others.',
-    'Q2': 'ADMM-NCP closes the joints further than the three; contacts are equal.',
     'Q4': 'without stabilisation the joints have drifted when the linkage falls, and its links do not lie flat together.',
     'Q8': 'on our problem the local model of NBGS and RAISIM, not Coulomb\'s where normal and tangents couple, slows them more; further '
           'down PGS-CCP is the only splitting solver that arrives (Q7).',
