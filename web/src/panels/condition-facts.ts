@@ -22,7 +22,7 @@ export class KlCondition extends KlElement {
             ['condition κ', number(c.condition)],
             ['density', `${number((c.density ?? 0) * 100)} %`],
         ];
-        if (this.share !== undefined) facts.push(['internal', number(this.share)]);
+        if (this.share !== undefined) facts.push(['internal share', number(this.share)]);
         return html`
             <dl class="facts">${facts.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
             ${this.spectrum(c.spectrum ?? [], c.rank)}

@@ -106,7 +106,7 @@ export class KlPlot extends KlElement {
                 </figcaption>
                 <div class="chart" ?hidden=${this.asTable}></div>
                 ${this.asTable ? this.table() : null}
-                ${this.data.note ? html`<p class="plot-note">${this.data.note}</p>` : null}
+                ${this.data.note ? html`<p class="plot-note ${this.data.curves.length > 0 ? 'below' : ''}">${this.data.note}</p>` : null}
                 ${def.foot?.()}
                 <p class="visually-hidden" aria-live="polite">${this.readout}</p>
             </figure>
@@ -124,6 +124,11 @@ export class KlPlot extends KlElement {
     }
 
     protected override firstUpdated(): void {
+        this.observe();
+    }
+
+    /** Heeds size and visibility; again after each move to another place, which disconnects. */
+    private observe(): void {
         const chart = this.querySelector<HTMLElement>('.chart')!;
         this.observer = new ResizeObserver(() => this.refresh(true));
         this.observer.observe(chart);
@@ -136,6 +141,7 @@ export class KlPlot extends KlElement {
 
     override connectedCallback(): void {
         super.connectedCallback();
+        if (this.hasUpdated) this.observe();
         this.disposers = [
             effect(() => {
                 void tick.value;
@@ -252,7 +258,7 @@ export class KlPlot extends KlElement {
         return {
             width,
             height,
-            padding: [8, 12, 0, 0],
+            padding: [8, 18, 0, 0], // right: half of the last label
             legend: { show: false },
             cursor: {
                 sync: this.definition.xIsTime ? { key: 'time', setSeries: false } : undefined,

@@ -1,5 +1,5 @@
 // What opens later, in every width and theme: a question before fetching, a step explained, ghost and violation, handles,
-// an estimate, an import, a benchmark. Each is looked at by axe and kept as a picture.
+// an estimate, an import, a benchmark, the profile of a pair. Each is looked at by axe and kept as a picture.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -69,6 +69,20 @@ const STATES = {
             await page.getByRole('spinbutton', { name: 'steps per run' }).fill('40');
             await page.locator('.bench-run').click();
             await page.locator('kl-bench .rho tbody tr').nth(1).waitFor();
+        },
+    },
+    pair: {
+        link: 'scene=fourbar_fixed&mode=curated&s=pgs-ccp,admm-ncp-fp,newton-ncp&pre=ht&T=0.1&t=0.05&plots=profile,iterations~~ylog,r_nat',
+        async reach(page) {
+            await filled(page);
+            await page
+                .getByRole('combobox', { name: 'Solvers in the profile' })
+                .selectOption('admm-ncp-fp,newton-ncp');
+            await page.waitForFunction(
+                () => document.querySelectorAll('kl-profile-tools tbody tr').length === 2,
+            );
+            await page.waitForFunction(() => document.querySelectorAll('kl-plot .uplot').length === 3);
+            await page.locator('[data-plot="iterations"] figure').focus(); // its tools show
         },
     },
     import: {

@@ -120,6 +120,17 @@ test('axes are logarithmic or linear as asked', async () => {
     await context.close();
 });
 
+test('plots that a link puts in another order than the first are all drawn', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=fourbar_fixed&s=admm-ncp-fp&pre=ht&T=0.1&t=0.05&plots=stages,iterations,r_nat`,
+    );
+    await filled(page);
+    await page.waitForFunction(() => document.querySelectorAll('kl-plot .uplot').length === 3);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
 test('plots change places by mouse and by keys', async () => {
     const { page, context, errors } = await openPage(
         browser,
