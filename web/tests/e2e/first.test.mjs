@@ -159,3 +159,39 @@ test('light and dark both show', async () => {
     assert.deepEqual(errors, []);
     await context.close();
 });
+
+test('a run is paused, stepped, given a solver and shared by the keyboard alone', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=pgs-ccp&pre=ht&T=0.1&t=0.05`,
+    );
+    await filled(page);
+    /** Goes on until what is focused has this name. */
+    const reach = async (name, key = 'Tab') => {
+        for (let i = 0; i < 80; i++) {
+            await page.keyboard.press(key);
+            const focused = await page.evaluate(() => {
+                const { ariaLabel, textContent } = document.activeElement;
+                return (ariaLabel ?? textContent).trim();
+            });
+            if (focused === name) return;
+        }
+        throw new Error(`${key} does not lead to ${name}`);
+    };
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => window.kinloop.step === 51);
+    await reach('Add a solver');
+    await page.keyboard.press('n'); // the native menu goes to the first name with it
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => window.kinloop.lanes.length === 2);
+    await filled(page);
+    await reach('Share', 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() =>
+        document.querySelector('textarea[data-share="Link"]')?.value.includes('&h=51:'),
+    );
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('dialog[open]'));
+    assert.deepEqual(errors, []);
+    await context.close();
+});
