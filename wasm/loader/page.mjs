@@ -47,15 +47,18 @@ export class Memory {
 
     /** @returns {Error} */
     error() {
-        return new Error('out of memory');
+        return new Error(`out of memory; ${this.room()}`);
+    }
+
+    room() {
+        return `the core has ${(this.module.HEAPU8.length / 1e6).toFixed(0)} MB and may have 2147 MB`;
     }
 
     /** The address of `size` bytes, to be freed. @param {number} size @returns {number} */
     allocate(size) {
         const address = this.module._malloc(size);
         if (address !== 0) return address;
-        const had = (this.module.HEAPU8.length / 1e6).toFixed(0);
-        throw new Error(`out of memory: no room for ${size} bytes; the core has ${had} MB and may have 2147 MB`);
+        throw new Error(`out of memory: no room for ${size} bytes; ${this.room()}`);
     }
 
     /** @param {number} address @param {number} count */
@@ -121,7 +124,7 @@ export class Page extends Memory {
     constructor(module) {
         super(module);
         this.handle = module._kl_page_create();
-        if (this.handle === 0) throw new Error('out of memory');
+        if (this.handle === 0) throw super.error();
         /** @type {FieldInfo[]} */
         this.fieldTable = [];
     }
