@@ -45,7 +45,7 @@ async function openFragment(fragment: string): Promise<void> {
         const found = await sceneOf(linked);
         if (overtaken()) return; // while a question stood open, perhaps
         if (!found)
-            return await fallBack('info', 'The scene was not fetched; the first experiment is shown.', '');
+            return await fallBack(turn, 'info', 'The scene was not fetched; the first experiment is shown.');
         const missing = linked.experiment.solvers.filter(
             (s) => !tables.value?.solvers.some((t) => t.id === s.id),
         );
@@ -67,7 +67,7 @@ async function openFragment(fragment: string): Promise<void> {
     } catch (error) {
         if (overtaken()) return;
         const why = error instanceof Error ? error.message : String(error);
-        await fallBack('error', 'This link cannot be opened; the first experiment is shown.', why);
+        await fallBack(turn, 'error', 'This link cannot be opened; the first experiment is shown.', why);
     }
 }
 
@@ -78,9 +78,10 @@ async function stay(): Promise<void> {
     kept = true;
 }
 
-async function fallBack(kind: 'info' | 'error', text: string, why: string): Promise<void> {
-    say(kind, text, why);
+async function fallBack(turn: number, kind: 'info' | 'error', text: string, why = ''): Promise<void> {
     await open(FIRST_EXPERIMENT, { play: false });
+    if (turn !== newest) return; // another link has come: the first experiment is not what is shown
+    say(kind, text, why);
     await stay();
 }
 
