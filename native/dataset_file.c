@@ -87,22 +87,13 @@ static KlStatus write_starts(const H5File *file, const char *name, const KlProbl
     return status;
 }
 
-static bool is_soft(const KlProblem *p) {
-    for (int32_t i = 0; i < p->dim; i++) {
-        if (p->softening[i] != 0.0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static KlStatus write_vectors(const H5File *file, const char *name, const ProblemRecord *record) {
     const KlProblem *p = record->problem;
     char path[320];
     KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "mu"), p->friction, p->contact_count, 0));
     KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "v_f"), p->free_velocity, p->dim, 0));
     KL_TRY(h5_write_ids(file, child(path, sizeof path, name, "block_id"), p->block_id, p->block_count));
-    if (is_soft(p)) {
+    if (problem_soft_row(p) >= 0) {
         KL_TRY(h5_write_reals(file, child(path, sizeof path, name, "softening"), p->softening, p->dim, 0));
     }
     return KL_OK;

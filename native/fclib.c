@@ -1039,12 +1039,10 @@ static KlStatus check_writable(const ProblemRecord *record, bool global) {
     if (p->body_count == 0) {
         return kl_fail(KL_ERR_SCENE, "%s: a global problem needs J and M; this one knows D alone", record->name);
     }
-    for (int32_t i = 0; i < p->dim; i++) {
-        if (p->softening[i] != 0.0) {
-            return kl_fail(KL_ERR_SCENE,
-                           "%s: FCLIB's global form has no softening (R[%d] = %g); a local one adds it to W",
-                           record->name, (int)i, p->softening[i]);
-        }
+    int32_t soft = problem_soft_row(p);
+    if (soft >= 0) {
+        return kl_fail(KL_ERR_SCENE, "%s: FCLIB's global form has no softening (R[%d] = %g); a local one adds it to W",
+                       record->name, (int)soft, p->softening[soft]);
     }
     return KL_OK;
 }

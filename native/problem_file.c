@@ -24,6 +24,14 @@ void problem_record_free(ProblemRecord *record) {
     problem_record_init(record);
 }
 
+int32_t problem_soft_row(const KlProblem *problem) {
+    int32_t row = 0;
+    while (row < problem->dim && problem->softening[row] == 0.0) {
+        row++;
+    }
+    return row < problem->dim ? row : -1;
+}
+
 const char *problem_format_name(ProblemFormat format) {
     static const char *const names[] = {"kinloop HDF5", "FCLIB local", "FCLIB global", "JSON"};
     return names[format];

@@ -21,6 +21,7 @@ typedef struct ProblemRecord {
 
 void problem_record_init(ProblemRecord *record);
 void problem_record_free(ProblemRecord *record);
+int32_t problem_soft_row(const KlProblem *problem);  // the first row with softening, -1 without
 
 typedef enum ProblemFormat { PROBLEM_OURS, PROBLEM_FCLIB_LOCAL, PROBLEM_FCLIB_GLOBAL, PROBLEM_JSON } ProblemFormat;
 const char *problem_format_name(ProblemFormat format);

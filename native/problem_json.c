@@ -33,15 +33,6 @@ static json_t *joint_rows(const KlProblem *p) {
     return list;
 }
 
-static bool is_soft(const KlProblem *p) {
-    for (int32_t i = 0; i < p->dim; i++) {
-        if (p->softening[i] != 0.0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void set_bodies(const KlProblem *p, double *row, json_t *object) {
     json_t *jacobian = json_array(), *bodies = json_array();
     for (int32_t b = 0; b < p->block_count; b++) {
@@ -93,7 +84,7 @@ KlStatus problem_json_write(const ProblemRecord *record, FILE *file) {
         json_decref(object);
         return kl_fail(KL_ERR_MEMORY, "out of memory");
     }
-    if (is_soft(p)) {
+    if (problem_soft_row(p) >= 0) {
         json_object_set_new(object, "R", reals(p->softening, p->dim));
     }
     if (record->lambda != NULL) {

@@ -179,7 +179,7 @@ export class KlPlot extends KlElement {
     }
 
     private setAxis(axis: 'x' | 'y', log: boolean): void {
-        const usual = axis === 'x' ? this.definition.logX : this.definition.log;
+        const usual = (axis === 'x' ? this.definition.logX : this.definition.log) ?? false;
         const { [axis]: _, ...others } = this.axes;
         this.axes = log === usual ? others : { ...others, [axis]: log };
         this.onAxes?.(this.axes);
