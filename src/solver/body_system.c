@@ -242,8 +242,8 @@ static void add_masses(KlBodySystem *bs, const KlProblem *p) {
 }
 
 // value(row, column) += J_side^T (C J)_other, `count` rows
-static void add_product(const double *jacobian, int32_t stride, const double *response, int32_t count, double *block) {
-    for (int32_t r = 0; r < count; r++, jacobian += stride, response += 12) {
+static void add_product(const double *jacobian, const double *response, int32_t count, double *block) {
+    for (int32_t r = 0; r < count; r++, jacobian += 12, response += 12) {
         for (int32_t i = 0; i < 6; i++) {
             double factor = jacobian[i];
             for (int32_t j = 0; j < 6; j++) {
@@ -257,8 +257,7 @@ static void add_rows(KlBodySystem *bs, int32_t block, const double *jacobian, co
     for (int32_t k = 0; k < 4; k++) {
         int32_t e = bs->entry[4 * block + k];
         if (e >= 0) {
-            add_product(jacobian + 6 * (k / 2), 24, response + 6 * (k % 2), count,
-                        bs->values.at + bs->matrix.offset[e]);
+            add_product(jacobian + 6 * (k / 2), response + 6 * (k % 2), count, bs->values.at + bs->matrix.offset[e]);
         }
     }
 }
@@ -267,9 +266,9 @@ static void add_constraint(KlBodySystem *bs, const KlScaled *s, int32_t block) {
     const KlProblem *p = s->problem;
     int32_t first = p->block_start[block], rows = kl_block_rows(p, block);
     double response[3 * 12];
-    const double *jacobian = s->rows.at + 24 * (size_t)first;
+    const double *jacobian = s->rows + 12 * (size_t)first;
     if (kl_block_kind(p, block) != KL_BLOCK_CONTACT) {
-        for (int32_t r = 0; r < rows; r++, jacobian += 24) {
+        for (int32_t r = 0; r < rows; r++, jacobian += 12) {
             for (int32_t j = 0; j < 12; j++) {
                 response[j] = bs->response[first + r] * jacobian[j];
             }
@@ -281,7 +280,7 @@ static void add_constraint(KlBodySystem *bs, const KlScaled *s, int32_t block) {
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 12; j++) {
             response[12 * i + j] =
-                c[3 * i] * jacobian[j] + c[3 * i + 1] * jacobian[24 + j] + c[3 * i + 2] * jacobian[48 + j];
+                c[3 * i] * jacobian[j] + c[3 * i + 1] * jacobian[12 + j] + c[3 * i + 2] * jacobian[24 + j];
         }
     }
     add_rows(bs, block, jacobian, response, 3);
@@ -330,7 +329,7 @@ static void gather_wrench(const KlScaled *s, const double *x, double *wrench) { 
             int32_t body = p->block_body[2 * b + side];
             double *to = wrench + 6 * (size_t)(body >= 0 ? body : 0);
             for (int32_t row = p->block_start[b]; body >= 0 && row < p->block_start[b + 1]; row++) {
-                const double *jacobian = s->rows.at + 24 * (size_t)row + 6 * side;
+                const double *jacobian = s->rows + 12 * (size_t)row + 6 * side;
                 for (int32_t i = 0; i < 6; i++) {
                     to[i] += jacobian[i] * x[row];
                 }
@@ -346,7 +345,7 @@ static void subtract_velocity(const KlScaled *s, const double *u, double *x) {  
             double sum = 0.0;
             for (int32_t side = 0; side < 2; side++) {
                 int32_t body = p->block_body[2 * b + side];
-                const double *jacobian = s->rows.at + 24 * (size_t)row + 6 * side;
+                const double *jacobian = s->rows + 12 * (size_t)row + 6 * side;
                 for (int32_t i = 0; body >= 0 && i < 6; i++) {
                     sum -= jacobian[i] * u[6 * body + i];
                 }

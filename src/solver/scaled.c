@@ -18,7 +18,7 @@ void kl_scaled_release(KlScaled *s) {
     kl_block_lu_destroy(s->lu);
     kl_body_system_release(&s->body_system);
     void *buffers[] = {s->vectors.at, s->block_laws.at,      s->pattern.at,       s->offsets.at,
-                       s->rows.at,    s->delassus_values.at, s->system_values.at, s->work.at,
+                       s->numbers.at, s->delassus_values.at, s->system_values.at, s->work.at,
                        s->flags.at,   s->graph.at,           s->twists.at};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         kl_free(buffers[i]);
@@ -235,10 +235,16 @@ static KlStatus make_pattern(KlScaled *s) {
 // ---- values of D -------------------------------------------------------------------------------
 
 static bool reserve_bodies(KlScaled *s, size_t bodies, size_t dim) {
-    return bodies == 0 || (KL_ROOM(s->rows, 24 * dim) && KL_ROOM(s->twists, 6 * bodies));
+    if (bodies == 0) {
+        return true;
+    }
+    bool ok = KL_ROOM(s->numbers, 24 * dim) && KL_ROOM(s->twists, 6 * bodies);
+    s->rows = s->numbers.at;
+    s->divided = ok ? s->rows + 12 * dim : NULL;
+    return ok;
 }
 
-// Scaled rows p J and p J M^-1 of the body form, twelve and twelve.
+// Scaled rows of the body form.
 static bool scale_rows(KlScaled *s) {
     const KlProblem *p = s->problem;
     if (!reserve_bodies(s, (size_t)p->body_count, (size_t)p->dim)) {
@@ -247,7 +253,7 @@ static bool scale_rows(KlScaled *s) {
     for (int32_t b = 0; b < p->block_count; b++) {
         for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
             const double *jacobian = p->jacobian + 12 * (size_t)row;
-            double *scaled = s->rows.at + 24 * (size_t)row, *divided = scaled + 12;
+            double *scaled = s->rows + 12 * (size_t)row, *divided = s->divided + 12 * (size_t)row;
             for (int32_t side = 0; side < 2; side++) {
                 int32_t body = p->block_body[2 * b + side];
                 if (body < 0) {
@@ -280,9 +286,9 @@ static inline double dot6(const double a[6], const double b[6]) {
 static void body_share(const KlScaled *s, int32_t b, int32_t c, int32_t left, int32_t right, bool first, double *to) {
     const int32_t *start = s->problem->block_start;
     for (int32_t i = start[b]; i < start[b + 1]; i++) {
-        const double *row = s->rows.at + 24 * (size_t)i + 6 * left;
-        const double *column = s->rows.at + 24 * (size_t)start[c] + 12 + 6 * right;
-        for (int32_t j = start[c]; j < start[c + 1]; j++, column += 24, to++) {
+        const double *row = s->rows + 12 * (size_t)i + 6 * left;
+        const double *column = s->divided + 12 * (size_t)start[c] + 6 * right;
+        for (int32_t j = start[c]; j < start[c + 1]; j++, column += 12, to++) {
             double product = dot6(row, column);
             *to = first ? product : *to + product;
         }
@@ -531,7 +537,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
 // A joint row moves by its reaction through both its bodies. The lighter one's reply may be a million
 // times the heavier one's, which carries the load: the heavier one's tells what counts as small.
 static double heavier_reply(const KlScaled *s, int32_t row) {
-    const double *scaled = s->rows.at + 24 * (size_t)row, *divided = scaled + 12;
+    const double *scaled = s->rows + 12 * (size_t)row, *divided = s->divided + 12 * (size_t)row;
     double reply = INFINITY;
     for (int32_t side = 0; side < 2; side++) {
         double own = dot6(scaled + 6 * side, divided + 6 * side);
@@ -612,7 +618,7 @@ static void push_bodies(KlScaled *s, const double *x) {
             double *du = s->twists.at + 6 * (size_t)body;
             KlPair sum[3] = {kl_load(du), kl_load(du + 2), kl_load(du + 4)};
             for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
-                const double *divided = s->rows.at + 24 * (size_t)row + 12 + 6 * side;
+                const double *divided = s->divided + 12 * (size_t)row + 6 * side;
                 KlPair factor = kl_both(x[row]);
                 for (int32_t k = 0; k < 3; k++) {
                     sum[k] += kl_load(divided + 2 * k) * factor;
@@ -634,7 +640,7 @@ static void pull_bodies(const KlScaled *s, const double *x, double *product) {
         const double *du = left >= 0 ? s->twists.at + 6 * (size_t)left : rest;
         const double *other = right >= 0 ? s->twists.at + 6 * (size_t)right : rest;
         for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
-            const double *scaled = s->rows.at + 24 * (size_t)row;
+            const double *scaled = s->rows + 12 * (size_t)row;
             product[row] = dot6(scaled, du) + dot6(scaled + 6, other) + kl_scaled_softness(s, row) * x[row];
         }
     }

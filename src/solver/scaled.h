@@ -63,6 +63,7 @@ typedef struct KlScaled {
     double *product;         // (dim) scratch
     double *residual;        // (dim) scratch
     double *reply;           // (dim) scratch of the body system
+    double *rows, *divided;  // (dim x 12) body form: p J, p J M^-1
     double *compliance;      // (dim) of kl_scaled_soften_joints
     bool bodies;             // systems are factored in body space
     double least_shift;      // smallest proximal term that this factorization bears
@@ -85,7 +86,7 @@ typedef struct KlScaled {
     KL_BUFFER(double) system_values;
     KL_BUFFER(int32_t) graph;  // what the pattern was made from
     KL_BUFFER(double) twists;  // (6 bodies) scratch of products
-    KL_BUFFER(double) rows;    // body form: scaled J and J M^-1
+    KL_BUFFER(double) numbers;
     KL_BUFFER(int32_t) work;
     KL_BUFFER(uint8_t) flags;
 } KlScaled;
