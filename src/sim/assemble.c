@@ -54,10 +54,10 @@ static void add_joint(KlSim *sim, Cursor *at, int32_t j) {
     KlProblem *p = sim->problem;
     const KlSettings *set = &sim->settings;
     const KlJointDef *def = &sim->model->joints[j];
-    double *residual = sim->residual + sim->row_start[j];
+    const double *residual = sim->residual + sim->row_start[j];
     int32_t rows = sim->row_start[j + 1] - sim->row_start[j];
     int32_t first = place_block(p, at, rows, tagged(ID_JOINT, (uint64_t)j), def->base, def->follower);
-    kl_joint_constraint(def->kind, &sim->frame[j], residual, row_at(p, first));
+    memcpy(row_at(p, first), sim->joint_row + sim->row_start[j] * KL_ROW, (size_t)(rows * KL_ROW) * sizeof(double));
     for (int32_t i = 0; i < rows; i++) {
         const double *row = row_at(p, first + i);
         p->free_velocity[first + i] = kl_row_velocity(row, def->base, def->follower, sim->free_twist) +

@@ -32,22 +32,18 @@ static double max2(double a, double b) { return a >= b ? a : b; }
 
 // Joint coordinates, rates, frames and violations of a state.
 static void measure_joints(KlSim *sim, KlState *state) {
-    kl_locate_joints(sim, state->pose, state->position, sim->frame, sim->dof_position, sim->dof_row);
+    kl_locate_joints(sim, state->pose, state->position, sim->dof_position);
     memcpy(state->position, sim->dof_position, (size_t)sim->dof_count * sizeof *state->position);
+    kl_joint_rates(sim, state->twist, sim->joint_velocity);
     double worst = 0.0;
     for (int32_t j = 0; j < sim->joint_count; j++) {
         const KlJointDef *def = &sim->model->joints[j];
-        double residual[KL_JOINT_MAX_ROWS], rows[KL_JOINT_MAX_ROWS * KL_ROW];
-        int32_t count = kl_joint_constraint(def->kind, &sim->frame[j], residual, rows);
         sim->joint_residual[j] = 0.0;
-        for (int32_t i = 0; i < count; i++) {
-            sim->joint_residual[j] = max2(sim->joint_residual[j], fabs(residual[i]));
+        for (int32_t row = sim->row_start[j]; row < sim->row_start[j + 1]; row++) {
+            sim->joint_residual[j] = max2(sim->joint_residual[j], fabs(sim->residual[row]));
         }
         worst = max2(worst, sim->joint_residual[j]);
         kl_pose_mul(state->pose + 7 * def->follower, def->follower_frame, sim->joint_frame + 7 * j);
-        for (int32_t i = sim->dof_start[j]; i < sim->dof_start[j + 1]; i++) {
-            sim->joint_velocity[i] = kl_row_velocity(sim->dof_row + i * KL_ROW, def->base, def->follower, state->twist);
-        }
     }
     sim->metrics[KL_METRIC_r_pen_joints] = worst;
 }
@@ -86,45 +82,36 @@ static void spin_momentum(const KlBodyDef *body, const double *pose, const doubl
     kl_mat3_mul_vec(r, turned, l);
 }
 
-static void measure_energy(KlSim *sim, const KlState *state) {
+// Energy, and momentum (linear, angular about the origin).
+static void measure_bodies(KlSim *sim, const KlState *state, double momentum[6]) {
     double kinetic = 0.0, potential = 0.0;
+    memset(momentum, 0, 6 * sizeof *momentum);
     for (int32_t i = 0; i < sim->body_count; i++) {
         const KlBodyDef *body = &sim->model->bodies[i];
-        const double *u = state->twist + 6 * i;
-        double spin[3];
-        spin_momentum(body, state->pose + 7 * i, u + 3, spin);
+        const double *pose = state->pose + 7 * i, *u = state->twist + 6 * i;
+        double orbital[3], spin[3];
+        spin_momentum(body, pose, u + 3, spin);
         kinetic += 0.5 * (body->mass * kl_dot3(u, u) + kl_dot3(u + 3, spin));
-        potential -= body->mass * kl_dot3(sim->settings.gravity, state->pose + 7 * i);
+        potential -= body->mass * kl_dot3(sim->settings.gravity, pose);
+        kl_cross3(pose, u, orbital);
+        kl_axpy3(body->mass, u, momentum);
+        kl_axpy3(body->mass, orbital, momentum + 3);
+        kl_add3(momentum + 3, spin, momentum + 3);
     }
     sim->metrics[KL_METRIC_kinetic_energy] = kinetic;
     sim->metrics[KL_METRIC_potential_energy] = potential;
     sim->metrics[KL_METRIC_total_energy] = kinetic + potential;
 }
 
-// (linear, angular about the origin)
-static void total_momentum(const KlSim *sim, const KlState *state, double momentum[6]) {
-    memset(momentum, 0, 6 * sizeof *momentum);
-    for (int32_t i = 0; i < sim->body_count; i++) {
-        const KlBodyDef *body = &sim->model->bodies[i];
-        const double *pose = state->pose + 7 * i, *u = state->twist + 6 * i;
-        double orbital[3], spin[3];
-        kl_cross3(pose, u, orbital);
-        spin_momentum(body, pose, u + 3, spin);
-        kl_axpy3(body->mass, u, momentum);
-        kl_axpy3(body->mass, orbital, momentum + 3);
-        kl_add3(momentum + 3, spin, momentum + 3);
-    }
-}
-
-static void measure_momentum(KlSim *sim) {
-    double before[6], after[6];
-    total_momentum(sim, &sim->now, before);
-    total_momentum(sim, &sim->next, after);
+static void measure_motion(KlSim *sim) {
+    double after[6], error[6];
+    measure_bodies(sim, &sim->next, after);
     for (int32_t k = 0; k < 6; k++) {
-        after[k] -= before[k] + sim->external[k];
+        error[k] = after[k] - (sim->momentum[k] + sim->external[k]);
+        sim->momentum[k] = after[k];
     }
-    sim->metrics[KL_METRIC_momentum_error] = kl_norm3(after);
-    sim->metrics[KL_METRIC_angular_momentum_error] = kl_norm3(after + 3);
+    sim->metrics[KL_METRIC_momentum_error] = kl_norm3(error);
+    sim->metrics[KL_METRIC_angular_momentum_error] = kl_norm3(error + 3);
 }
 
 // ---- solution ----------------------------------------------------------------------------------
@@ -188,8 +175,7 @@ KlStatus kl_stage_measure(KlSim *sim) {
     measure_joints(sim, &sim->next);
     measure_limits(sim, &sim->next);
     measure_penetration(sim);
-    measure_energy(sim, &sim->next);
-    measure_momentum(sim);
+    measure_motion(sim);
     measure_residuals(sim);
     measure_solve(sim);
     sim->metrics[KL_METRIC_max_joint_force] = largest_force(sim->joint_wrench, sim->joint_count, 6);
@@ -204,7 +190,7 @@ void kl_measure_state(KlSim *sim) {
     }
     measure_joints(sim, &sim->now);
     measure_limits(sim, &sim->now);
-    measure_energy(sim, &sim->now);
+    measure_bodies(sim, &sim->now, sim->momentum);
     show_clock(sim);
 }
 

@@ -79,13 +79,14 @@ static void apply_gravity_and_spin(KlSim *sim) {
     }
 }
 
-void kl_locate_joints(const KlSim *sim, const double *pose, const double *previous, KlJointFrame *frame,
-                      double *position, double *row) {
+void kl_locate_joints(KlSim *sim, const double *pose, const double *previous, double *position) {
     for (int32_t j = 0; j < sim->joint_count; j++) {
         const KlJointDef *joint = &sim->model->joints[j];
-        int32_t first = sim->dof_start[j];
-        kl_joint_frame(joint, pose, &frame[j]);
-        int32_t count = kl_joint_freedom(joint->kind, &frame[j], position + first, row + first * KL_ROW);
+        KlJointFrame *frame = &sim->frame[j];
+        int32_t first = sim->dof_start[j], row = sim->row_start[j];
+        kl_joint_frame(joint, pose, frame);
+        kl_joint_constraint(joint->kind, frame, sim->residual + row, sim->joint_row + row * KL_ROW);
+        int32_t count = kl_joint_freedom(joint->kind, frame, position + first, sim->dof_row + first * KL_ROW);
         for (int32_t i = 0; previous != NULL && i < count; i++) {
             if (kl_joint_unwraps(joint->kind, i)) {
                 position[first + i] = kl_unwrap_angle(position[first + i], previous[first + i]);
@@ -94,14 +95,22 @@ void kl_locate_joints(const KlSim *sim, const double *pose, const double *previo
     }
 }
 
-static void measure_freedom(KlSim *sim) {
-    kl_locate_joints(sim, sim->eval_pose, sim->now.position, sim->frame, sim->dof_position, sim->dof_row);
+void kl_joint_rates(const KlSim *sim, const double *twist, double *rate) {
     for (int32_t j = 0; j < sim->joint_count; j++) {
         const KlJointDef *joint = &sim->model->joints[j];
         for (int32_t i = sim->dof_start[j]; i < sim->dof_start[j + 1]; i++) {
-            sim->dof_velocity[i] =
-                kl_row_velocity(sim->dof_row + i * KL_ROW, joint->base, joint->follower, sim->now.twist);
+            rate[i] = kl_row_velocity(sim->dof_row + i * KL_ROW, joint->base, joint->follower, twist);
         }
+    }
+}
+
+// Whoever sets `now` measures it: without a midpoint its joints have been located by the step before.
+static void measure_freedom(KlSim *sim) {
+    if (sim->settings.integrator == KL_INTEGRATOR_MOREAU) {
+        kl_locate_joints(sim, sim->eval_pose, sim->now.position, sim->dof_position);
+        kl_joint_rates(sim, sim->now.twist, sim->dof_velocity);
+    } else {
+        memcpy(sim->dof_velocity, sim->joint_velocity, (size_t)sim->dof_count * sizeof *sim->dof_velocity);
     }
 }
 

@@ -79,6 +79,7 @@ static KlStatus allocate(KlSim *sim) {
     NEW(impulse, 6 * bodies);
     NEW(frame, joints);
     NEW(residual, sim->row_start[joints]);
+    NEW(joint_row, KL_ROW * sim->row_start[joints]);
     NEW(dof_position, dofs);
     NEW(dof_velocity, dofs);
     NEW(dof_row, KL_ROW * dofs);
@@ -130,7 +131,7 @@ static void fill_joints(KlSim *sim) {
         size_t count = (size_t)(sim->dof_start[j + 1] - sim->dof_start[j]);
         memcpy(sim->start.target + sim->dof_start[j], sim->model->joints[j].target, count * sizeof(double));
     }
-    kl_locate_joints(sim, sim->start.pose, NULL, sim->frame, sim->start.position, sim->dof_row);
+    kl_locate_joints(sim, sim->start.pose, NULL, sim->start.position);
     for (int32_t e = 0; e < sim->event_count; e++) {
         sim->start.event_body[e] = -1.0;
     }

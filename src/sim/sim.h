@@ -62,12 +62,14 @@ struct KlSim {
     double *free_twist;            // (n_b x 6) u- + dt M^-1 h
     double *impulse;               // (n_b x 6) J^T lambda
     double external[6];            // impulse and angular impulse about the origin that enter from outside
+    double momentum[6];            // linear, angular about the origin, of `now`
 
     // joints
     int32_t *row_start, *dof_start;  // (n_j + 1) the model's
-    KlJointFrame *frame;             // (n_j) at eval_pose
-    double *residual;                // (n_jd) f_J at eval_pose
-    double *dof_position;            // (n_dof) at eval_pose
+    KlJointFrame *frame;             // (n_j) at the pose last located: of `now` between steps, eval_pose in one
+    double *residual;                // (n_jd) f_J there
+    double *joint_row;               // (n_jd x 12) Jacobian rows there
+    double *dof_position;            // (n_dof) there
     double *dof_velocity;            // (n_dof) of u-
     double *dof_row;                 // (n_dof x 12)
     double *dof_effort;              // (n_dof) of this step [N], [N m]
@@ -132,9 +134,10 @@ void kl_apply_actuation(KlSim *sim);  // explicit efforts, damping; fills the dr
 void kl_push_row(KlSim *sim, int32_t joint, const double *row, double impulse);
 // Inverse inertia that the two bodies of a joint show along a row: row M^-1 row^T.
 double kl_row_mobility(const KlSim *sim, int32_t base, int32_t follower, const double *row);
-// Frames, coordinates and DoF rows of every joint for these poses; angles nearest to `previous`.
-void kl_locate_joints(const KlSim *sim, const double *pose, const double *previous, KlJointFrame *frame,
-                      double *position, double *row);
+// Frames, residuals and rows of every joint for these poses; coordinates into `position` (n_dof), angles
+// nearest to `previous`.
+void kl_locate_joints(KlSim *sim, const double *pose, const double *previous, double *position);
+void kl_joint_rates(const KlSim *sim, const double *twist, double *rate);  // (n_dof) where joints were located
 
 // sim/limits.c
 void kl_find_limits(KlSim *sim);
