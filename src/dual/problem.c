@@ -59,9 +59,11 @@ KlStatus kl_problem_create(const KlProblemSize *size, KlProblem **problem) {
     p->free_velocity = KL_ARENA_ARRAY(arena, double, rows);
     p->softening = KL_ARENA_ARRAY(arena, double, rows);
     storage->velocity = KL_ARENA_ARRAY(arena, double, rows);
+    storage->diagonal = KL_ARENA_ARRAY(arena, double, rows);
     storage->scale = KL_ARENA_ARRAY(arena, double, rows);
     if (bodies > 0) {
         storage->twist = KL_ARENA_ARRAY(arena, double, 6 * (size_t)bodies);
+        storage->divided = KL_ARENA_ARRAY(arena, double, 12 * (size_t)rows);
         p->block_body = KL_ARENA_ARRAY(arena, int32_t, 2 * (size_t)blocks);
         p->jacobian = KL_ARENA_ARRAY(arena, double, 12 * (size_t)rows);
         p->mass = KL_ARENA_ARRAY(arena, double, bodies);
@@ -114,14 +116,12 @@ KlStatus kl_problem_reshape(KlProblem *p, const KlProblemSize *size) {
                        (int)kl_size_rows(cap), (int)cap->contact_count, (int)cap->body_count, (int)kl_size_rows(size),
                        (int)size->contact_count, (int)size->body_count);
     }
+    kl_problem_storage(p)->kept = false;
     shape(p, size);
     memset(p->block_id, 0, (size_t)p->block_count * sizeof *p->block_id);
     zero(p->friction, p->contact_count);
     zero(p->free_velocity, p->dim);
     zero(p->softening, p->dim);
-    if (kl_problem_has_bodies(p)) {
-        zero(p->jacobian, 12 * p->dim);
-    }
     return KL_OK;
 }
 
@@ -301,8 +301,7 @@ KlStatus kl_problem_check(const KlProblem *p) {
     KL_TRY(check_nonnegative("mu", p->friction, p->contact_count));
     KL_TRY(check_nonnegative("R", p->softening, p->dim));
     KL_TRY(kl_problem_has_bodies(p) ? check_bodies(p) : check_delassus(p));
-    double *diagonal = kl_problem_storage(p)->scale;
-    kl_problem_diagonal(p, diagonal);
+    const double *diagonal = kl_problem_prepare(p)->diagonal;
     for (int32_t i = 0; i < p->dim; i++) {
         if (!(diagonal[i] > 0.0) || isinf(diagonal[i])) {
             return kl_fail(KL_ERR_SCENE, "row %d: the diagonal of D must be finite and > 0 (got %g)", (int)i,

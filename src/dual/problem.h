@@ -53,9 +53,11 @@ static inline int32_t kl_size_blocks(const KlProblemSize *s) {
 KlProblemSize kl_problem_size(const KlProblem *p);
 
 // Gives the problem new counts inside the size it was created with, without allocating; fills
-// block_start for limits and contacts and zeroes jacobian, friction, free_velocity, softening and
-// block_id of the rows in use. KL_ERR_LIMIT past the created size. A step calls this, then fills.
+// block_start for limits and contacts and zeroes friction, free_velocity, softening and block_id of the
+// rows in use. KL_ERR_LIMIT past the created size. A step calls this, then fills, the jacobian whole.
 KlStatus kl_problem_reshape(KlProblem *p, const KlProblemSize *size);
+// Says that the numbers stay as they are until the next reshape: what follows from them is then found once.
+void kl_problem_keep(KlProblem *p);
 
 // ---- D and its blocks (all include diag(R)) ----------------------------------------------------
 
@@ -67,11 +69,17 @@ static inline void kl_problem_block_delassus(const KlProblem *p, int32_t block, 
 }
 // S of the scale-free natural map: 1 / max diag(D_jj) for every row of block j (dim).
 void kl_problem_scale(const KlProblem *p, double *scale);
-// The same in place of the diagonal of D.
-void kl_problem_scale_from_diagonal(const KlProblem *p, double *scale);
 
 // ---- body space: du = M^-1 J^T lambda (body_count x 6) -----------------------------------------
 
+// The twists of the two bodies of a block, zeros for the world.
+static inline void kl_block_twists(const KlProblem *p, int32_t block, const double *u, const double *own[2]) {
+    static const double rest[6] = {0.0};
+    for (int32_t side = 0; side < 2; side++) {
+        int32_t body = p->block_body[2 * block + side];
+        own[side] = body >= 0 ? u + 6 * (size_t)body : rest;
+    }
+}
 // du += M^-1 J_block^T impulse, impulse (rows of the block).
 void kl_block_push(const KlProblem *p, int32_t block, const double *impulse, double *du);
 // velocity = J_block u  (rows of the block).

@@ -6,22 +6,15 @@
 #include "cone/cone_list.h"
 #include "dual/problem.h"
 #include "dual/storage.h"
+#include "math/lanes.h"
 #include "math/vec.h"
 
 // ---- body space --------------------------------------------------------------------------------
 
-// wrench (6) = columns of one side (0 or 1) of the block's Jacobian times the impulse.
-static void side_wrench(const KlProblem *p, int32_t block, int32_t side, const double *impulse, double wrench[6]) {
-    int32_t first = kl_block_first(p, block), rows = kl_block_rows(p, block);
-    for (int32_t c = 0; c < 6; c++) {
-        wrench[c] = 0.0;
-    }
-    for (int32_t i = 0; i < rows; i++) {
-        const double *row = p->jacobian + 12 * (size_t)(first + i) + 6 * side;
-        for (int32_t c = 0; c < 6; c++) {
-            wrench[c] += row[c] * impulse[i];
-        }
-    }
+// wrench (6) += columns of one side (0 or 1) of the block's Jacobian times the impulse.
+static void add_wrench(const KlProblem *p, int32_t block, int32_t side, const double *impulse, double wrench[6]) {
+    kl_lanes_push(p->jacobian + 12 * (size_t)kl_block_first(p, block) + 6 * side, impulse, kl_block_rows(p, block),
+                  wrench);
 }
 
 // twist += M_body^-1 wrench
@@ -36,23 +29,20 @@ void kl_block_push(const KlProblem *p, int32_t block, const double *impulse, dou
     for (int32_t side = 0; side < 2; side++) {
         int32_t body = p->block_body[2 * block + side];
         if (body >= 0) {
-            double wrench[6];
-            side_wrench(p, block, side, impulse, wrench);
+            double wrench[6] = {0.0};
+            add_wrench(p, block, side, impulse, wrench);
             accelerate(p, body, wrench, du + 6 * (size_t)body);
         }
     }
 }
 
-static double dot6(const double a[6], const double b[6]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
-}
-
 void kl_block_pull(const KlProblem *p, int32_t block, const double *u, double *velocity) {
     int32_t first = kl_block_first(p, block), rows = kl_block_rows(p, block);
-    int32_t a = p->block_body[2 * block], b = p->block_body[2 * block + 1];
+    const double *own[2];
+    kl_block_twists(p, block, u, own);
     for (int32_t i = 0; i < rows; i++) {
         const double *row = p->jacobian + 12 * (size_t)(first + i);
-        velocity[i] = (a >= 0 ? dot6(row, u + 6 * (size_t)a) : 0.0) + (b >= 0 ? dot6(row + 6, u + 6 * (size_t)b) : 0.0);
+        velocity[i] = kl_lanes_dot6(row, own[0]) + kl_lanes_dot6(row + 6, own[1]);
     }
 }
 
@@ -62,19 +52,19 @@ void kl_problem_body_wrench(const KlProblem *p, const double *lambda, double *wr
         for (int32_t side = 0; side < 2; side++) {
             int32_t body = p->block_body[2 * b + side];
             if (body >= 0) {
-                double part[6];
-                side_wrench(p, b, side, lambda + kl_block_first(p, b), part);
-                kl_add3(wrench + 6 * (size_t)body, part, wrench + 6 * (size_t)body);
-                kl_add3(wrench + 6 * (size_t)body + 3, part + 3, wrench + 6 * (size_t)body + 3);
+                add_wrench(p, b, side, lambda + kl_block_first(p, b), wrench + 6 * (size_t)body);
             }
         }
     }
 }
 
 void kl_problem_body_velocity(const KlProblem *p, const double *lambda, double *du) {
-    memset(du, 0, 6 * (size_t)p->body_count * sizeof *du);
-    for (int32_t b = 0; b < p->block_count; b++) {
-        kl_block_push(p, b, lambda + kl_block_first(p, b), du);
+    kl_problem_body_wrench(p, lambda, du);
+    for (int32_t i = 0; i < p->body_count; i++) {
+        double wrench[6], *twist = du + 6 * (size_t)i;
+        memcpy(wrench, twist, sizeof wrench);
+        memset(twist, 0, sizeof wrench);
+        accelerate(p, i, wrench, twist);
     }
 }
 
@@ -202,45 +192,77 @@ void kl_problem_block_pair(const KlProblem *p, int32_t j, int32_t k, double *d) 
     }
 }
 
-static double diagonal_entry(const KlProblem *p, int32_t block, int32_t row) {
-    if (!kl_problem_has_bodies(p)) {
-        int32_t e = csr_lower_bound(p, row, row);
-        bool stored = e < p->delassus_start[row + 1] && p->delassus_index[e] == row;
-        return stored ? p->delassus_value[e] : 0.0;
-    }
-    double sum = 0.0;
-    for (int32_t side = 0; side < 2; side++) {
-        int32_t body = p->block_body[2 * block + side];
-        const double *a = p->jacobian + 12 * (size_t)row + 6 * side;
-        sum += body >= 0 ? coupling(p, body, a, a) : 0.0;
-    }
-    return sum;
+// ---- what follows from the numbers -------------------------------------------------------------
+
+static double stored_diagonal(const KlProblem *p, int32_t row) {
+    int32_t e = csr_lower_bound(p, row, row);
+    bool stored = e < p->delassus_start[row + 1] && p->delassus_index[e] == row;
+    return stored ? p->delassus_value[e] : 0.0;
 }
 
-void kl_problem_diagonal(const KlProblem *p, double *diagonal) {
-    for (int32_t b = 0; b < p->block_count; b++) {
-        for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
-            diagonal[row] = diagonal_entry(p, b, row) + p->softening[row];
+static void divide_row(const KlProblem *p, const int32_t bodies[2], const double *row, double *divided) {
+    memset(divided, 0, 12 * sizeof *divided);
+    for (int32_t side = 0; side < 2; side++) {
+        if (bodies[side] >= 0) {
+            accelerate(p, bodies[side], row + 6 * side, divided + 6 * side);
         }
     }
 }
 
-void kl_problem_scale_from_diagonal(const KlProblem *p, double *scale) {
+static void find_diagonal(const KlProblem *p, const KlProblemStorage *s) {
+    for (int32_t b = 0; b < p->block_count; b++) {
+        for (int32_t i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            double own;
+            if (kl_problem_has_bodies(p)) {
+                const double *row = p->jacobian + 12 * (size_t)i;
+                double *divided = s->divided + 12 * (size_t)i;
+                divide_row(p, p->block_body + 2 * b, row, divided);
+                own = kl_lanes_dot6(row, divided) + kl_lanes_dot6(row + 6, divided + 6);
+            } else {
+                own = stored_diagonal(p, i);
+            }
+            s->diagonal[i] = own + p->softening[i];
+        }
+    }
+}
+
+// S = 1 / max diag(D_jj) in every row of block j
+static void find_scale(const KlProblem *p, const KlProblemStorage *s) {
     for (int32_t b = 0; b < p->block_count; b++) {
         int32_t first = p->block_start[b], end = p->block_start[b + 1];
         double most = 0.0;
         for (int32_t row = first; row < end; row++) {
-            most = scale[row] > most ? scale[row] : most;
+            most = s->diagonal[row] > most ? s->diagonal[row] : most;
         }
+        double scale = most <= 0.0 ? 1.0 : 1.0 / (most > DBL_MIN ? most : DBL_MIN);  // finite
         for (int32_t row = first; row < end; row++) {
-            scale[row] = most <= 0.0 ? 1.0 : 1.0 / (most > DBL_MIN ? most : DBL_MIN);  // finite
+            s->scale[row] = scale;
         }
     }
 }
 
+const KlProblemStorage *kl_problem_prepare(const KlProblem *p) {
+    const KlProblemStorage *s = kl_problem_storage(p);
+    if (!s->kept) {
+        find_diagonal(p, s);
+        find_scale(p, s);
+    }
+    return s;
+}
+
+void kl_problem_keep(KlProblem *p) {
+    KlProblemStorage *s = kl_problem_storage(p);
+    s->kept = false;
+    (void)kl_problem_prepare(p);
+    s->kept = true;
+}
+
+void kl_problem_diagonal(const KlProblem *p, double *diagonal) {
+    memcpy(diagonal, kl_problem_prepare(p)->diagonal, (size_t)p->dim * sizeof *diagonal);
+}
+
 void kl_problem_scale(const KlProblem *p, double *scale) {
-    kl_problem_diagonal(p, scale);
-    kl_problem_scale_from_diagonal(p, scale);
+    memcpy(scale, kl_problem_prepare(p)->scale, (size_t)p->dim * sizeof *scale);
 }
 
 // ---- projections on K and K* -------------------------------------------------------------------

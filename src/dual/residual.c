@@ -151,8 +151,7 @@ void kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const d
 }
 
 void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals) {
-    double *scale = kl_problem_storage(p)->scale;
-    kl_problem_scale(p, scale);
+    const double *scale = kl_problem_prepare(p)->scale;
     KlResiduals *r = residuals;
     r->primal = primal(p, lambda);
     r->dual = dual(p, velocity, true);
@@ -174,9 +173,8 @@ void kl_problem_residuals(const KlProblem *problem, const double *lambda, KlResi
 }
 
 void kl_problem_block_residuals(const KlProblem *problem, const double *lambda, double *natural_relative) {
-    const KlProblemStorage *storage = kl_problem_storage(problem);
+    const KlProblemStorage *storage = kl_problem_prepare(problem);
     kl_problem_velocity(problem, lambda, storage->velocity);
-    kl_problem_scale(problem, storage->scale);
     double size = natural_size(problem, lambda, storage->scale);
     for (int32_t block = 0; block < problem->block_count; block++) {
         natural_relative[block] = block_natural(problem, block, lambda, storage->velocity, storage->scale, true) / size;

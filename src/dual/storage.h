@@ -11,9 +11,15 @@ typedef struct KlProblemStorage {
     KlProblemSize capacity;
     double *twist;     // (body_count x 6) scratch
     double *velocity;  // (dim) scratch
-    double *scale;     // (dim) scratch
+    double *divided;   // (dim x 12) rows of J M^-1, body form
+    double *diagonal;  // (dim) of D
+    double *scale;     // (dim) S of r_nat_rel
+    bool kept;         // those three belong to the present numbers, until the next reshape
 } KlProblemStorage;
 
 static inline KlProblemStorage *kl_problem_storage(const KlProblem *p) { return (KlProblemStorage *)p; }
+
+// The storage with `divided`, `diagonal` and `scale` of the present numbers.
+const KlProblemStorage *kl_problem_prepare(const KlProblem *p);
 
 #endif

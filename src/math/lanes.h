@@ -58,4 +58,23 @@ static inline double kl_lanes_dot(const double *a, const double *b, int32_t coun
     return sum;
 }
 
+static inline double kl_lanes_dot6(const double a[6], const double b[6]) {
+    KlPair sum = (kl_load(a) * kl_load(b) + kl_load(a + 2) * kl_load(b + 2)) + kl_load(a + 4) * kl_load(b + 4);
+    return sum[0] + sum[1];
+}
+
+// sum (6) += A^T x for rows of six that lie twelve apart, as those of Jacobians do.
+static inline void kl_lanes_push(const double *a, const double *x, int32_t rows, double sum[6]) {
+    KlPair low = kl_load(sum), middle = kl_load(sum + 2), high = kl_load(sum + 4);
+    for (int32_t i = 0; i < rows; i++, a += 12) {
+        KlPair factor = kl_both(x[i]);
+        low += kl_load(a) * factor;
+        middle += kl_load(a + 2) * factor;
+        high += kl_load(a + 4) * factor;
+    }
+    kl_store(sum, low);
+    kl_store(sum + 2, middle);
+    kl_store(sum + 4, high);
+}
+
 #endif

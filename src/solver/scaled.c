@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "cone/cone.h"
 #include "dual/desaxce.h"
+#include "dual/storage.h"
 #include "math/lanes.h"
 #include "math/vec.h"
 
@@ -244,53 +245,36 @@ static bool reserve_bodies(KlScaled *s, size_t bodies, size_t dim) {
     return ok;
 }
 
-// Scaled rows of the body form.
-static bool scale_rows(KlScaled *s) {
-    const KlProblem *p = s->problem;
-    if (!reserve_bodies(s, (size_t)p->body_count, (size_t)p->dim)) {
-        return false;
-    }
-    for (int32_t b = 0; b < p->block_count; b++) {
-        for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
-            const double *jacobian = p->jacobian + 12 * (size_t)row;
-            double *scaled = s->rows + 12 * (size_t)row, *divided = s->divided + 12 * (size_t)row;
-            for (int32_t side = 0; side < 2; side++) {
-                int32_t body = p->block_body[2 * b + side];
-                if (body < 0) {
-                    memset(scaled + 6 * side, 0, 6 * sizeof *scaled);
-                    memset(divided + 6 * side, 0, 6 * sizeof *divided);
-                    continue;
-                }
-                const double *inverse = p->inverse_inertia + 9 * (size_t)body;
-                for (int32_t k = 0; k < 6; k++) {
-                    scaled[6 * side + k] = s->scale[row] * jacobian[6 * side + k];
-                }
-                const double *turn = scaled + 6 * side + 3;
-                for (int32_t k = 0; k < 3; k++) {
-                    divided[6 * side + k] = p->inverse_mass[body] * scaled[6 * side + k];
-                    divided[6 * side + 3 + k] =
-                        inverse[3 * k] * turn[0] + inverse[3 * k + 1] * turn[1] + inverse[3 * k + 2] * turn[2];
-                }
-            }
+static void scale_rows(KlScaled *s, const KlProblemStorage *storage) {
+    for (int32_t row = 0; row < s->dim; row++) {
+        size_t at = 12 * (size_t)row;
+        KlPair scale = kl_both(s->scale[row]);
+        for (size_t k = at; k < at + 12; k += 2) {
+            kl_store(s->rows + k, scale * kl_load(s->problem->jacobian + k));
+            kl_store(s->divided + k, scale * kl_load(storage->divided + k));
         }
     }
-    return true;
 }
 
-static inline double dot6(const double a[6], const double b[6]) {
-    KlPair sum = (kl_load(a) * kl_load(b) + kl_load(a + 2) * kl_load(b + 2)) + kl_load(a + 4) * kl_load(b + 4);
-    return sum[0] + sum[1];
-}
-
-// Block (b, c) of D: the share of one body, which is side `left` of b and side `right` of c.
+// Block (b, c) of D: the share of one body, which is side `left` of b and side `right` of c. Two columns at a time.
 static void body_share(const KlScaled *s, int32_t b, int32_t c, int32_t left, int32_t right, bool first, double *to) {
     const int32_t *start = s->problem->block_start;
-    for (int32_t i = start[b]; i < start[b + 1]; i++) {
-        const double *row = s->rows + 12 * (size_t)i + 6 * left;
-        const double *column = s->divided + 12 * (size_t)start[c] + 6 * right;
-        for (int32_t j = start[c]; j < start[c + 1]; j++, column += 12, to++) {
-            double product = dot6(row, column);
-            *to = first ? product : *to + product;
+    int32_t columns = start[c + 1] - start[c];
+    for (int32_t i = start[b]; i < start[b + 1]; i++, to += columns) {
+        const double *row = s->rows + 12 * (size_t)i + 6 * left,
+                     *column = s->divided + 12 * (size_t)start[c] + 6 * right;
+        KlPair low = kl_load(row), middle = kl_load(row + 2), high = kl_load(row + 4);
+        int32_t j = 0;
+        for (; j + 2 <= columns; j += 2, column += 24) {
+            const double *next = column + 12;
+            KlPair one = (low * kl_load(column) + middle * kl_load(column + 2)) + high * kl_load(column + 4);
+            KlPair two = (low * kl_load(next) + middle * kl_load(next + 2)) + high * kl_load(next + 4);
+            KlPair product = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
+            kl_store(to + j, first ? product : kl_load(to + j) + product);
+        }
+        if (j < columns) {
+            double product = kl_lanes_dot6(row, column);
+            to[j] = first ? product : to[j] + product;
         }
     }
 }
@@ -462,16 +446,14 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
     return ok ? kl_block_lu_reserve(s->lu, rows, dense_blocks, entries) : KL_ERR_MEMORY;
 }
 
-static void choose_scale(KlScaled *s) {
+static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     const KlProblem *p = s->problem;
-    kl_problem_diagonal(p, s->product);
-    memcpy(s->report_scale, s->product, (size_t)s->dim * sizeof *s->product);
-    kl_problem_scale_from_diagonal(p, s->report_scale);
+    memcpy(s->report_scale, storage->scale, (size_t)s->dim * sizeof *s->report_scale);
     double largest = 0.0;
     s->report_size = DBL_MIN;
     for (int32_t i = 0; i < s->dim; i++) {
-        bool own = i < s->first_limit && s->product[i] > 0.0;
-        s->scale[i] = sqrt(own ? 1.0 / s->product[i] : s->report_scale[i]);
+        bool own = i < s->first_limit && storage->diagonal[i] > 0.0;
+        s->scale[i] = sqrt(own ? 1.0 / storage->diagonal[i] : s->report_scale[i]);
         s->free_velocity[i] = s->scale[i] * p->free_velocity[i];
         largest = larger(largest, fabs(s->free_velocity[i]));
         s->report_size = larger(s->report_size, s->report_scale[i] * fabs(p->free_velocity[i]));
@@ -506,10 +488,14 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     if (!lay_out(s)) {
         return KL_ERR_MEMORY;
     }
-    choose_scale(s);
+    const KlProblemStorage *storage = kl_problem_prepare(problem);
+    choose_scale(s, storage);
     bool has_bodies = kl_problem_has_bodies(problem);
-    if (has_bodies && !scale_rows(s)) {
-        return KL_ERR_MEMORY;
+    if (has_bodies) {
+        if (!reserve_bodies(s, (size_t)problem->body_count, (size_t)problem->dim)) {
+            return KL_ERR_MEMORY;
+        }
+        scale_rows(s, storage);
     }
     memset(s->compliance, 0, (size_t)s->dim * sizeof *s->compliance);
     s->bodies = has_bodies && (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
@@ -540,7 +526,7 @@ static double heavier_reply(const KlScaled *s, int32_t row) {
     const double *scaled = s->rows + 12 * (size_t)row, *divided = s->divided + 12 * (size_t)row;
     double reply = INFINITY;
     for (int32_t side = 0; side < 2; side++) {
-        double own = dot6(scaled + 6 * side, divided + 6 * side);
+        double own = kl_lanes_dot6(scaled + 6 * side, divided + 6 * side);
         reply = own > 0.0 && own < reply ? own : reply;
     }
     return isfinite(reply) ? reply : 0.0;
@@ -610,22 +596,12 @@ static void push_bodies(KlScaled *s, const double *x) {
     const KlProblem *p = s->problem;
     memset(s->twists.at, 0, 6 * (size_t)p->body_count * sizeof *s->twists.at);
     for (int32_t b = 0; b < p->block_count; b++) {
+        int32_t first = p->block_start[b], rows = p->block_start[b + 1] - first;
         for (int32_t side = 0; side < 2; side++) {
             int32_t body = p->block_body[2 * b + side];
-            if (body < 0) {
-                continue;
-            }
-            double *du = s->twists.at + 6 * (size_t)body;
-            KlPair sum[3] = {kl_load(du), kl_load(du + 2), kl_load(du + 4)};
-            for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
-                const double *divided = s->divided + 12 * (size_t)row + 6 * side;
-                KlPair factor = kl_both(x[row]);
-                for (int32_t k = 0; k < 3; k++) {
-                    sum[k] += kl_load(divided + 2 * k) * factor;
-                }
-            }
-            for (int32_t k = 0; k < 3; k++) {
-                kl_store(du + 2 * k, sum[k]);
+            if (body >= 0) {
+                kl_lanes_push(s->divided + 12 * (size_t)first + 6 * side, x + first, rows,
+                              s->twists.at + 6 * (size_t)body);
             }
         }
     }
@@ -633,15 +609,14 @@ static void push_bodies(KlScaled *s, const double *x) {
 
 // p J du + R x
 static void pull_bodies(const KlScaled *s, const double *x, double *product) {
-    static const double rest[6] = {0.0};
     const KlProblem *p = s->problem;
     for (int32_t b = 0; b < p->block_count; b++) {
-        int32_t left = p->block_body[2 * b], right = p->block_body[2 * b + 1];
-        const double *du = left >= 0 ? s->twists.at + 6 * (size_t)left : rest;
-        const double *other = right >= 0 ? s->twists.at + 6 * (size_t)right : rest;
+        const double *du[2];
+        kl_block_twists(p, b, s->twists.at, du);
         for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
             const double *scaled = s->rows + 12 * (size_t)row;
-            product[row] = dot6(scaled, du) + dot6(scaled + 6, other) + kl_scaled_softness(s, row) * x[row];
+            product[row] =
+                kl_lanes_dot6(scaled, du[0]) + kl_lanes_dot6(scaled + 6, du[1]) + kl_scaled_softness(s, row) * x[row];
         }
     }
 }
