@@ -30,10 +30,26 @@ const noXR = `class WebXRManager extends EventDispatcher {
 }
 `;
 
+/** Parts of shaders for materials and effects that the page never asks for; within other shaders they are behind #ifdef. */
+const UNUSED_SHADERS =
+    /^(?:alphahash|batching|bumpmap|clearcoat|clipping|cube_uv|displacementmap|envmap|gradientmap|iridescence|lightprobes|logdepth|morph|normalmap|skin|tonemapping_pars|transmission)\w*$|^(?:backgroundCube|background|cube|distance|equirect|linedashed|meshmatcap|meshnormal|meshphong|meshtoon|points|shadow|sprite)_(?:vert|frag)$|^lights_(?:phong|toon)\w*$/;
+
+function withoutUnusedShaders(code: string): string {
+    const list = /const ShaderChunk = \{(.*?)\n\};/s.exec(code)?.[1] ?? '';
+    const unused = [...list.matchAll(/^\s*(\w+): ([\w$]+)/gm)].filter(([, name]) =>
+        UNUSED_SHADERS.test(name),
+    );
+    if (unused.length < 60) throw new Error('three.module.js has other shaders now: look at slimThree');
+    const constants = new Set(unused.map(([, , constant]) => constant));
+    return code.replace(/^((?:var|const) ([\w$]+) = )"(?:[^"\\\n]|\\.)*";/gm, (line, head, name) =>
+        constants.has(name) ? `${head}"";` : line,
+    );
+}
+
 function slimThree(code: string): string {
     const slim = code.replace(/\nclass WebXRManager extends EventDispatcher \{.*?\n\}\n/s, `\n${noXR}`);
     if (slim === code) throw new Error('three.module.js has no WebXRManager any more: look at slimThree');
-    return slim.replace(/"[^"\n]*\\n[^"\n]*"/g, tightShader);
+    return withoutUnusedShaders(slim).replace(/"[^"\n]*\\n[^"\n]*"/g, tightShader);
 }
 
 /** Templates go out without the indentation of their source, the shaders of three without their spaces. */

@@ -5,6 +5,7 @@ import { loadProgress } from '../state/core-module';
 import { estimate } from '../state/estimate';
 import { partMissing } from '../state/messages';
 import { lanes, phase } from '../state/session';
+import { dialog } from './dialogs';
 import { KlElement } from './element';
 import '../panels/inspector';
 import '../plots/deck';
@@ -54,7 +55,7 @@ export class KlApp extends KlElement {
                 </main>
                 <kl-status-bar role="contentinfo"></kl-status-bar>
             </div>
-            <kl-messages></kl-messages>
+            ${dialog.value ? null : html`<kl-messages></kl-messages>`}
             <kl-gallery></kl-gallery>
             <kl-share></kl-share>
             <kl-help></kl-help>

@@ -6,7 +6,7 @@ import { KlElement } from './element';
 export type DialogName = '' | 'gallery' | 'share' | 'help' | 'bench' | 'open' | 'import' | 'obtain';
 export const dialog = signal<DialogName>('');
 
-/** A native modal dialog that shows while its name is the open one. */
+/** A native modal dialog that shows while its name is the open one, with the messages, which it would cover. */
 export abstract class KlDialog extends KlElement {
     abstract readonly name: DialogName;
     abstract readonly heading: string;
@@ -22,7 +22,8 @@ export abstract class KlDialog extends KlElement {
                           <h2 id=${`${this.name}-title`}>${this.heading}</h2>
                           <button class="icon" aria-label="Close" @click=${() => (dialog.value = '')}>×</button>
                       </header>
-                      <div class="dialog-body">${this.content()}</div>`
+                      <div class="dialog-body">${this.content()}</div>
+                      <kl-messages></kl-messages>`
                     : null
             }
         </dialog>`;

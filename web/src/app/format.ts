@@ -7,7 +7,7 @@ export function number(value: number | null | undefined, digits = 3): string {
     const size = Math.abs(value);
     const text =
         size >= 1e-3 && size < 1e5 ? String(Number(value.toPrecision(digits))) : exponent(value, digits);
-    return text.replace('-', '−');
+    return text.replaceAll('-', '−');
 }
 
 function exponent(value: number, digits: number): string {

@@ -18,6 +18,7 @@ import {
     tick,
 } from '../state/session';
 import { KlElement } from './element';
+import { number } from './format';
 import { icon } from './icons';
 
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
@@ -72,7 +73,7 @@ export class KlTimeline extends KlElement {
                     }}
                 />
             </div>
-            <output class="clock">${(cursor.value * dt.value).toFixed(3)} s<small> / ${(steps.value * dt.value).toFixed(1)} s</small>${this.remaining()}</output>
+            <output class="clock">${(cursor.value * dt.value).toFixed(3)} s<small> / ${number(steps.value * dt.value, 4)} s</small>${this.remaining()}</output>
         `;
     }
 

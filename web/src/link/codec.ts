@@ -8,10 +8,12 @@
 //   s=ID,ID        solvers                             p=ID.param:number   one parameter, repeated
 //   set=path:JSON  one change of the scene, repeated   T=seconds      duration
 //   t=seconds      time shown                          cam=x,y,z,x,y,z     camera, then its target
-//   sel=kind.index selection                           plots=id~choice~axes,id  open plots; axes: xlin.ylog
+//   sel=kind.index selection                           plots=id~choice~axes~size,id  open plots; axes: xlin.ylog,
+//                                                        size: thirds of the usual width x height [px], as 4x220
 //   e=version      of the core that wrote the link     h=step:hash,hash    state per solver
 //   b=stride:digests,digests   two characters per block of `stride` steps on the way there, per solver
 import type { OwnAxes } from '../plots/definition';
+import type { PlotSize } from '../plots/grip';
 import type { Edit, Experiment, Json } from '../state/experiment';
 import { deflate, toBase64url } from './deflate';
 
@@ -23,6 +25,7 @@ export interface PlotLink {
     id: string;
     choice: string;
     axes?: OwnAxes;
+    size?: PlotSize;
 }
 
 export interface View {
@@ -106,12 +109,12 @@ export async function encodeLink(
     return `#${told.map(([key, value]) => `${key}=${escapeValue(value)}`).join('&')}`;
 }
 
-function plotText({ id, choice, axes = {} }: PlotLink): string {
+function plotText({ id, choice, axes = {}, size }: PlotLink): string {
     const own = (['x', 'y'] as const).flatMap((a) =>
         axes[a] === undefined ? [] : [`${a}${axes[a] ? 'log' : 'lin'}`],
     );
-    if (own.length > 0) return `${id}~${choice}~${own.join('.')}`;
-    return choice ? `${id}~${choice}` : id;
+    const parts = [id, choice, own.join('.'), size ? `${size.thirds}x${size.height}` : ''];
+    return parts.join('~').replace(/~+$/, '');
 }
 
 /** Only what would break the fragment is escaped, so that links stay readable. */
@@ -276,8 +279,8 @@ function readSelection(text: string | undefined, drop: Drop): View['selection'] 
 function readPlots(text: string | undefined, drop: Drop): View['plots'] {
     if (text === undefined) return null;
     const plots = text.split(',').map((part) => {
-        const [id, choice = '', axes] = part.split('~');
-        return { id, choice, ...readAxes(axes, drop) };
+        const [id, choice = '', axes, size] = part.split('~');
+        return { id, choice, ...readAxes(axes, drop), ...readSize(size, drop) };
     });
     if (plots.every((p) => /^\w{0,40}$/.test(p.id) && /^\w{0,40}$/.test(p.choice)))
         return plots.filter((p) => p.id);
@@ -285,8 +288,16 @@ function readPlots(text: string | undefined, drop: Drop): View['plots'] {
     return null;
 }
 
+function readSize(text: string | undefined, drop: Drop): { size?: PlotSize } {
+    if (!text) return {};
+    const match = /^([2-9]|[1-9]\d)x([1-9]\d{1,2})$/.exec(text);
+    if (match) return { size: { thirds: Number(match[1]), height: Number(match[2]) } };
+    drop('plots', `"${text.slice(0, 20)}" is not a size, as in 4x220`);
+    return {};
+}
+
 function readAxes(text: string | undefined, drop: Drop): { axes?: OwnAxes } {
-    if (text === undefined) return {};
+    if (!text) return {};
     const match = /^(?:x(log|lin))?\.?(?:y(log|lin))?$/.exec(text);
     if (!match) {
         drop('plots', `"${text.slice(0, 20)}" does not name axes, as in xlin.ylog`);

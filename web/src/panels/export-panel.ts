@@ -40,7 +40,7 @@ export class KlExportPanel extends KlElement {
             </div>
             <h3>Command line</h3>
             <pre class="command" tabindex="0">${commandLine()}</pre>
-            <p class="quiet">Each plot has its own CSV, PNG and SVG.</p>
+            <p class="quiet">Each plot has its own CSV, JSON, PNG and SVG behind ⋯.</p>
         `;
     }
 

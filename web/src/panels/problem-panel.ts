@@ -156,17 +156,17 @@ export class KlProblemPanel extends KlElement {
         return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Solver outcomes">
             <table class="numbers">
                 <thead>
-                    <tr><th scope="col">solver</th><th scope="col">outcome</th><th scope="col">it.</th><th scope="col" title="Iteration with the smallest scale-free residual">best at</th><th scope="col" title="The joint, limit or contact with the largest scale-free error">worst at</th>${known ? html`<th scope="col">internal</th>` : null}<th scope="col">r_dual</th><th scope="col">r_ncp</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
+                    <tr><th scope="col">solver</th><th scope="col" title="The joint, limit or contact with the largest scale-free error">worst at</th><th scope="col" title="Iterations">it.</th><th scope="col" title="Iteration with the smallest scale-free residual">best at</th><th scope="col">outcome</th>${known ? html`<th scope="col">internal</th>` : null}<th scope="col">r_dual</th><th scope="col">r_ncp</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
                 </thead>
                 <tbody>
                     ${stepCurves.value.map((c) => {
                         const r = c.solution?.residuals ?? {};
                         return html`<tr>
                             <th scope="row">${styles.value.get(c.solver)?.title ?? c.solver}</th>
-                            <td>${c.solution?.outcome ?? '–'}</td>
+                            <td>${this.worst(c)}</td>
                             <td>${c.solution?.iterations ?? '–'}</td>
                             <td>${number(bestIteration(c))}</td>
-                            <td>${this.worst(c)}</td>
+                            <td>${c.solution?.outcome ?? '–'}</td>
                             ${known ? html`<td>${number(shares?.get(c), 3)}</td>` : null}
                             <td>${number(r.r_dual, 2)}</td>
                             <td>${number(r.r_ncp, 2)}</td>

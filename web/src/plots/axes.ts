@@ -31,6 +31,7 @@ export function logRange(min: number | null, max: number | null): [number, numbe
 export function linearRange(min: number | null, max: number | null): [number, number] {
     if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
     const size = Math.max(Math.abs(min), Math.abs(max));
+    if (size === 0) return [-1, 1];
     const span = Math.max(max - min, 1e-9 * size, 1e-15); // rounding noise is not a signal
     const pad = max - min > 1e-9 * size ? 0.06 * span : 0.5 * Math.max(size, 1e-12);
     return [min - pad, max + pad];

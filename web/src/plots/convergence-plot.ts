@@ -14,10 +14,10 @@ import { FLOOR } from './axes';
 import type { PlotDefinition } from './definition';
 
 const RESIDUALS = [
-    { id: 'nat', title: 'r_nat_rel, scale-free', column: 4 },
-    { id: 'p', title: 'r_p, primal', column: 1 },
-    { id: 'd', title: 'r_d, dual', column: 2 },
-    { id: 'c', title: 'r_c, complementarity', column: 3 },
+    { id: 'nat', title: 'r_nat_rel', column: 4 },
+    { id: 'p', title: 'r_p primal', column: 1 },
+    { id: 'd', title: 'r_d dual', column: 2 },
+    { id: 'c', title: 'r_c complementarity', column: 3 },
 ];
 
 export const convergencePlot: PlotDefinition = {

@@ -1,4 +1,5 @@
-// The plots that are open: pick, reorder by moving, close.
+// The plots that are open: pick, reorder by moving, resize, close. They lie on a grid whose columns are thirds of a
+// usual plot, so that time axes line up.
 import { effect, signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -8,6 +9,7 @@ import { profile } from '../state/profiles';
 import { hidden, lanes, styles, tick } from '../state/session';
 import { convergencePlot } from './convergence-plot';
 import type { OwnAxes, PlotDefinition } from './definition';
+import { type PlotSize, USUAL_THIRDS } from './grip';
 import './line-plot';
 import { type KlPlot, PLOT_DRAG } from './line-plot';
 import { metricPlots } from './metric-plots';
@@ -20,6 +22,7 @@ export interface OpenPlot {
     id: string;
     choice: string;
     axes?: OwnAxes;
+    size?: PlotSize;
 }
 
 export const FIRST_PLOTS = [
@@ -64,11 +67,19 @@ function placePlot(id: string, at: string): void {
 
 const dragsPlot = (event: DragEvent): boolean => event.dataTransfer?.types.includes(PLOT_DRAG) ?? false;
 
+const LEAST_WIDTH = { small: 330, large: 560 }; // of a usual plot [px]
+const USUAL_HEIGHT = { small: 150, large: 260 }; // of its chart
+const HEIGHTS = [90, 900];
+const GAP = 8;
+
 export class KlDeck extends KlElement {
     private dispose: (() => void) | null = null;
+    private readonly observer = new ResizeObserver(() => this.measure());
+    private readonly width = signal(LEAST_WIDTH.small); // of the grid
 
     override connectedCallback(): void {
         super.connectedCallback();
+        this.observer.observe(this);
         // These come without new steps; the plots only listen to `tick`.
         this.dispose = effect(() => {
             void [stepCurves.value, profile.value, hidden.value, lanes.value];
@@ -79,6 +90,40 @@ export class KlDeck extends KlElement {
     override disconnectedCallback(): void {
         super.disconnectedCallback();
         this.dispose?.();
+        this.observer.disconnect();
+    }
+
+    protected override firstUpdated(): void {
+        this.measure();
+    }
+
+    private measure(): void {
+        const grid = this.querySelector<HTMLElement>('.deck');
+        if (grid) this.width.value = grid.clientWidth - 20; // its padding
+    }
+
+    /** Columns of the grid. */
+    private get thirds(): number {
+        return (
+            USUAL_THIRDS *
+            Math.max(1, Math.floor((this.width.value + GAP) / (LEAST_WIDTH[plotSize.value] + GAP)))
+        );
+    }
+
+    private sizeOf(plot: OpenPlot): PlotSize {
+        const { thirds, height } = plot.size ?? {
+            thirds: USUAL_THIRDS,
+            height: USUAL_HEIGHT[plotSize.value],
+        };
+        const [least, most] = HEIGHTS;
+        return {
+            thirds: Math.max(2, Math.min(this.thirds, thirds)),
+            height: Math.max(least, Math.min(most, height)),
+        };
+    }
+
+    private resize(id: string, size: PlotSize | null): void {
+        this.remember(id, { size: size ? this.sizeOf({ id, choice: '', size }) : undefined });
     }
 
     override render() {
@@ -112,15 +157,21 @@ export class KlDeck extends KlElement {
                     Large
                 </button>
             </div>
-            <div class="deck deck-${plotSize.value}">
+            <div class="deck" .style=${`--thirds: ${this.thirds}`}>
                 ${repeat(
                     open,
                     (p) => p.id,
                     (p) => html`<kl-plot
                         data-plot=${p.id}
+                        .style=${this.place(p)}
                         .definition=${p.definition}
                         .choice=${p.choice}
                         .axes=${p.axes ?? {}}
+                        .size=${{
+                            now: () => this.sizeOf(openPlots.value.find(({ id }) => id === p.id) ?? p),
+                            third: () => (this.width.value + GAP) / this.thirds,
+                            set: (size: PlotSize | null) => this.resize(p.id, size),
+                        }}
                         .onMove=${(by: number) => movePlot(p.id, by)}
                         .onRemove=${() => hidePlot(p.id)}
                         .onChoice=${(choice: string) => this.remember(p.id, { choice })}
@@ -136,6 +187,11 @@ export class KlDeck extends KlElement {
                 )}
             </div>
         `;
+    }
+
+    private place(plot: OpenPlot): string {
+        const { thirds, height } = this.sizeOf(plot);
+        return `grid-column: span ${thirds}; --chart: ${height}px`;
     }
 
     private remember(id: string, chosen: Partial<OpenPlot>): void {

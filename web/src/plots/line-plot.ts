@@ -10,6 +10,7 @@ import { cursor, dark, dt, seek, tick } from '../state/session';
 import { decades, FLOOR, linearRange, logRange, powerLabel, tickLabel } from './axes';
 import { decimate } from './decimate';
 import type { Curve, OwnAxes, PlotData, PlotDefinition } from './definition';
+import { type Grip, grip } from './grip';
 import { enqueue } from './redraw';
 
 const GUTTER = 62; // px left of every plot
@@ -19,6 +20,7 @@ export class KlPlot extends KlElement {
     definition!: PlotDefinition;
     choice = '';
     axes: OwnAxes = {};
+    size: Omit<Grip, 'title'> | null = null; // of a plot that can be resized
     onRemove: (() => void) | null = null;
     onMove: ((by: number) => void) | null = null;
     onChoice: ((choice: string) => void) | null = null;
@@ -32,6 +34,7 @@ export class KlPlot extends KlElement {
     private marker: HTMLElement | null = null;
     private readout = '';
     private asTable = false;
+    private toolsOpen = false; // on a narrow plot; a wide one has room for them
     private seen = false;
     private visibility: IntersectionObserver | null = null;
 
@@ -82,32 +85,43 @@ export class KlPlot extends KlElement {
                           </select>`
                             : null
                     }
-                    <span class="plot-tools">
-                        ${this.zoom ? html`<button @click=${() => this.setZoom(null)}>Back to live</button>` : null}
-                        ${def.logX ? this.axisButton('x', this.logX) : null}
-                        ${def.yRange ? null : this.axisButton('y', this.logY)}
-                        <button title="View as table" aria-pressed=${this.asTable} @click=${() => this.flipTable()}>table</button>
-                        <button title="Save as CSV" @click=${() => this.save('csv')}>CSV</button>
-                        <button title="Save as JSON" @click=${() => this.save('json')}>JSON</button>
-                        <button title="Save as PNG" @click=${() => this.save('png')}>PNG</button>
-                        <button title="Save as SVG" @click=${() => this.save('svg')}>SVG</button>
-                        ${
-                            this.onMove
-                                ? html`<button title="Move left (Alt ←)" aria-label=${`Move plot ${def.title} left`} @click=${() => this.onMove?.(-1)}>‹</button>
-                                      <button title="Move right (Alt →)" aria-label=${`Move plot ${def.title} right`} @click=${() => this.onMove?.(1)}>›</button>`
-                                : null
-                        }
-                        ${
-                            this.onRemove
-                                ? html`<button title="Close this plot" aria-label=${`Close plot ${def.title}`} @click=${() => this.onRemove?.()}>×</button>`
-                                : null
-                        }
-                    </span>
+                    <span class="spacer"></span>
+                    ${this.zoom ? html`<button class="small" @click=${() => this.setZoom(null)}>Back to live</button>` : null}
+                    <button
+                        class="plot-more"
+                        title="Axes, table, files, place"
+                        aria-label=${`Tools of plot ${def.title}`}
+                        aria-expanded=${this.toolsOpen}
+                        @click=${() => this.flipTools()}
+                    >
+                        ⋯
+                    </button>
                 </figcaption>
+                <div class="plot-tools ${this.toolsOpen ? 'open' : ''}" role="group" aria-label=${`Tools of ${def.title}`}>
+                    ${def.logX ? this.axisButton('x', this.logX) : null}
+                    ${def.yRange ? null : this.axisButton('y', this.logY)}
+                    <button title="View as table" aria-pressed=${this.asTable} @click=${() => this.flipTable()}>table</button>
+                    <button title="Save as CSV" @click=${() => this.save('csv')}>CSV</button>
+                    <button title="Save as JSON" @click=${() => this.save('json')}>JSON</button>
+                    <button title="Save as PNG" @click=${() => this.save('png')}>PNG</button>
+                    <button title="Save as SVG" @click=${() => this.save('svg')}>SVG</button>
+                    ${
+                        this.onMove
+                            ? html`<button title="Move left (Alt ←)" aria-label=${`Move plot ${def.title} left`} @click=${() => this.onMove?.(-1)}>‹</button>
+                                  <button title="Move right (Alt →)" aria-label=${`Move plot ${def.title} right`} @click=${() => this.onMove?.(1)}>›</button>`
+                            : null
+                    }
+                    ${
+                        this.onRemove
+                            ? html`<button title="Close this plot" aria-label=${`Close plot ${def.title}`} @click=${() => this.onRemove?.()}>×</button>`
+                            : null
+                    }
+                </div>
                 <div class="chart" ?hidden=${this.asTable}></div>
                 ${this.asTable ? this.table() : null}
                 ${this.data.note ? html`<p class="plot-note ${this.data.curves.length > 0 ? 'below' : ''}">${this.data.note}</p>` : null}
                 ${def.foot?.()}
+                ${this.size ? grip({ title: def.title, ...this.size }) : null}
                 <p class="visually-hidden" aria-live="polite">${this.readout}</p>
             </figure>
         `;
@@ -188,6 +202,11 @@ export class KlPlot extends KlElement {
 
     private setZoom(zoom: [number, number] | null): void {
         this.zoom = zoom;
+        this.requestUpdate();
+    }
+
+    private flipTools(): void {
+        this.toolsOpen = !this.toolsOpen;
         this.requestUpdate();
     }
 

@@ -162,6 +162,15 @@ export async function sharedLink(page) {
     return page.locator('textarea[data-share="Link"]').inputValue();
 }
 
+/** A tool of a plot; on a narrow plot they wait behind its ⋯. */
+export async function plotTool(page, plot, name) {
+    const card = page.locator(`[data-plot="${plot}"]`);
+    const more = card.locator('.plot-more');
+    if ((await more.isVisible()) && (await more.getAttribute('aria-expanded')) === 'false')
+        await more.click();
+    return card.getByRole('button', { name, exact: true });
+}
+
 export async function download(page, act) {
     const [file] = await Promise.all([page.waitForEvent('download'), act()]);
     const stream = await file.createReadStream();

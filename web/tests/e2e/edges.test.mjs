@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { download, drawn, filled, newContext, openPage, says, seek, shots } from './browser.mjs';
+import { download, drawn, filled, newContext, openPage, plotTool, says, seek, shots } from './browser.mjs';
 import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
@@ -37,6 +37,8 @@ test('an own scene opens; a bad one is refused with line and path, and changes n
     await alert.waitFor();
     assert.match(await alert.textContent(), /bodies\[0\]\.mass/);
     assert.match(await alert.textContent(), /bad\.json:\d+/);
+    // The gallery is still open: the message lies over it, within reach.
+    await alert.getByRole('button', { name: 'Dismiss' }).click({ trial: true });
     assert.equal(await page.evaluate(() => window.kinloop.scene), 'box_on_plane');
     await page.keyboard.press('Escape');
     await give(page, 'mine.json', JSON.stringify(scene));
@@ -79,15 +81,11 @@ test('exports open and hold what is shown', async () => {
     assert.ok(png.data.length > 5000);
     await page.locator('[data-plot="r_nat"] figure').hover();
     const svg = (
-        await download(page, () =>
-            page.locator('[data-plot="r_nat"]').getByRole('button', { name: 'SVG' }).click(),
-        )
+        await download(page, () => plotTool(page, 'r_nat', 'SVG').then((tool) => tool.click()))
     ).data.toString();
     assert.match(svg, /^<svg[\s\S]*<path/);
     const points = (
-        await download(page, () =>
-            page.locator('[data-plot="r_nat"]').getByRole('button', { name: 'CSV' }).click(),
-        )
+        await download(page, () => plotTool(page, 'r_nat', 'CSV').then((tool) => tool.click()))
     ).data.toString();
     assert.equal(points.trim().split('\n').length, 1 + 2 * 100);
     assert.deepEqual(errors, []);
@@ -191,12 +189,17 @@ test('a damaged HDF5 file gives a message', async () => {
     await context.close();
 });
 
-test('embedded, only views, timeline and plots show', async () => {
+test('embedded, only views, timeline and plots show, and fill the frame', async () => {
     const { page, context, errors } = await openPage(browser, `${server.url}?embed${SHORT}`);
     await filled(page);
     assert.equal(await page.locator('kl-top-bar').count(), 0);
     assert.equal(await page.locator('kl-inspector').count(), 0);
     assert.equal(await page.locator('kl-stage').count(), 1);
+    const [end, status] = await page.evaluate(() => [
+        innerHeight,
+        document.querySelector('kl-status-bar').getBoundingClientRect(),
+    ]);
+    assert.ok(Math.abs(status.bottom - end) < 1 && status.height < 60, JSON.stringify(status));
     assert.deepEqual(errors, []);
     await context.close();
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { drawn, filled, openPage, seek, sharedLink, shots } from './browser.mjs';
+import { drawn, filled, openPage, plotTool, seek, sharedLink, shots, until } from './browser.mjs';
 import { browser, server } from './site.mjs';
 
 const SHORT = '#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.1&t=0.05';
@@ -87,30 +87,29 @@ test('axes are logarithmic or linear as asked', async () => {
     );
     await filled(page);
     await seek(page, 50);
-    const press = (plot, name) =>
-        page.locator(`[data-plot="${plot}"]`).getByRole('button', { name, exact: true }).click();
-    const until = (plot, scale, distribution, where = page) =>
+    const press = async (plot, name) => (await plotTool(page, plot, name)).click();
+    const hasAxis = (plot, scale, distribution, where = page) =>
         where.waitForFunction(
             ([plot, scale, d]) =>
                 document.querySelector(`[data-plot="${plot}"]`)?.chart?.scales[scale].distr === d,
             [plot, scale, distribution],
         );
-    await until('r_nat', 'y', 3);
+    await hasAxis('r_nat', 'y', 3);
     await press('r_nat', 'log y');
-    await until('r_nat', 'y', 1);
+    await hasAxis('r_nat', 'y', 1);
     await press('r_nat', 'log y');
-    await until('r_nat', 'y', 3);
+    await hasAxis('r_nat', 'y', 3);
     await press('state', 'log y');
-    await until('state', 'y', 3);
+    await hasAxis('state', 'y', 3);
     const state = await axis(page, 'state', 'y');
     assert.ok(state.min > 0 && state.max > state.min, JSON.stringify(state));
-    await until('convergence', 'x', 3);
+    await hasAxis('convergence', 'x', 3);
     await press('convergence', 'log x');
-    await until('convergence', 'x', 1);
+    await hasAxis('convergence', 'x', 1);
     const fragment = new URL(await sharedLink(page)).hash;
     assert.match(fragment, /plots=r_nat,state~~ylog,convergence~~xlin&/);
     const other = await openPage(browser, server.url + fragment);
-    const shown = (plot, scale, distribution) => until(plot, scale, distribution, other.page);
+    const shown = (plot, scale, distribution) => hasAxis(plot, scale, distribution, other.page);
     await shown('r_nat', 'y', 3);
     await shown('state', 'y', 3);
     await shown('convergence', 'x', 1);
@@ -150,9 +149,80 @@ test('plots change places by mouse and by keys', async () => {
         'state',
         'the plot keeps the focus',
     );
-    await page.locator('[data-plot="iterations"]').hover();
-    await page.getByRole('button', { name: 'Move plot Iterations left' }).click();
+    await (await plotTool(page, 'iterations', 'Move plot Iterations left')).click();
     await page.waitForFunction(() => document.querySelectorAll('kl-plot')[1].dataset.plot === 'iterations');
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('the tools of a plot cover neither its title nor its curves', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url + SHORT}&plots=convergence,r_nat`,
+    );
+    await filled(page);
+    for (const plot of ['convergence', 'r_nat']) {
+        await plotTool(page, plot, 'table');
+        const boxes = await page.locator(`[data-plot="${plot}"]`).evaluate((card) =>
+            ['.plot-title', '.plot-tools', '.chart', '.plot-more'].map((part) => {
+                const { top, bottom, left, right } = card.querySelector(part).getBoundingClientRect();
+                return { part, top, bottom, left, right };
+            }),
+        );
+        for (const [i, a] of boxes.entries())
+            for (const b of boxes.slice(i + 1))
+                assert.ok(
+                    a.bottom <= b.top || b.bottom <= a.top || a.right <= b.left || b.right <= a.left,
+                    `${plot}: ${a.part} lies over ${b.part}`,
+                );
+    }
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a plot takes any size, by mouse and by keys, and the link carries it', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url + SHORT}&plots=r_nat,iterations,state`,
+    );
+    await filled(page);
+    const card = page.locator('[data-plot="r_nat"]');
+    const grip = card.locator('.plot-grip');
+    const size = (where = page) =>
+        where.evaluate(() => {
+            const { chart } = document.querySelector('[data-plot="r_nat"]');
+            const { width, height } = document.querySelector('[data-plot="r_nat"]').getBoundingClientRect();
+            return { width, height, drawn: [chart.width, chart.height] };
+        });
+    const settles = (check, where = page) =>
+        until(
+            async () => check(await size(where)),
+            async () => JSON.stringify(await size(where)),
+        );
+    const before = await size();
+    const at = await grip.boundingBox();
+    await page.mouse.move(at.x + 12, at.y + 12);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 12 + before.width / 3, at.y + 12 + 73, { steps: 4 });
+    await page.mouse.up();
+    await settles((s) => s.width > 1.25 * before.width && Math.abs(s.height - before.height - 70) < 4);
+    const after = await size();
+    await settles((s) => s.drawn[0] > before.drawn[0] && s.drawn[1] === before.drawn[1] + 70);
+    const fragment = new URL(await sharedLink(page)).hash;
+    assert.match(fragment, /plots=r_nat~~~4x220,iterations,state&/);
+    const other = await openPage(browser, server.url + fragment);
+    await filled(other.page);
+    await settles((s) => Math.abs(s.width - after.width) < 2 && s.height === after.height, other.page);
+    assert.deepEqual(other.errors, []);
+    await other.context.close();
+    await page.keyboard.press('Escape');
+    await grip.focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowUp');
+    await settles((s) => Math.abs(s.width - before.width) < 2 && s.height === after.height - 20);
+    assert.equal(await page.evaluate(() => window.kinloop.step), 50, 'the arrows did not move the cursor');
+    await page.keyboard.press('Home');
+    await settles((s) => Math.abs(s.width - before.width) < 2 && s.height === before.height);
     assert.deepEqual(errors, []);
     await context.close();
 });

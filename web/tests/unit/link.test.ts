@@ -75,6 +75,7 @@ describe('links', () => {
                 { id: 'r_nat', choice: '' },
                 { id: 'convergence', choice: 'p', axes: { x: false, y: true } },
                 { id: 'iterations', choice: '', axes: { y: true } },
+                { id: 'r_pen', choice: '', size: { thirds: 4, height: 220 } },
             ],
         };
         const expected = {
@@ -86,7 +87,7 @@ describe('links', () => {
         const link = await encodeLink(experiment, view, expected);
         expect(link).toContain('scene=box_on_plane@1');
         expect(link).toContain('p=pgs-ccp.tolerance:1e-9');
-        expect(link).toContain('plots=state~rz,r_nat,convergence~p~xlin.ylog,iterations~~ylog');
+        expect(link).toContain('plots=state~rz,r_nat,convergence~p~xlin.ylog,iterations~~ylog,r_pen~~~4x220');
         const linked = await decodeLink(link);
         expect(linked.view).toEqual(view);
         expect(linked.expected).toEqual(expected);
