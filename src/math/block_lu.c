@@ -21,12 +21,13 @@ typedef struct Front {
         pivot_blocks;               // pivot blocks first .. first + pivot_blocks - 1 in elimination order
     int32_t row_begin, row_blocks;  // in rows: the blocks below the pivots
     int32_t pivots, size;           // scalar rows: of the pivots, of the front
+    int32_t stride;                 // of its rows: size made even, so that all begin where pairs are loaded
     int32_t parent;                 // front, -1 at a root
     int32_t scalar_first;           // elimination position of the first pivot row
     int32_t scalar_begin;           // in scalar_rows: positions of the rows below
     int32_t plan_begin, plan_end;   // entries of A that this front assembles
     int32_t run_begin, run_end;     // how its update matrix lands in the parent
-    size_t upper, lower;            // in factor: (pivots x size) and (size - pivots x pivots)
+    size_t upper, lower;            // in factor: (pivots x stride) and (size - pivots x pivots)
     size_t update, children;        // in stack: where the update matrix waits; entries of the children's
 } Front;
 
@@ -88,7 +89,7 @@ KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t
     bool ok = KL_ROOM(lu->pattern, 2 * (b + 1) + entries) && KL_ROOM(lu->ints, WORK_ARRAYS * b) &&
               KL_ROOM(lu->structure, squares + b) && KL_ROOM(lu->block_rows, squares) &&
               KL_ROOM(lu->scalar_rows, b * n) && KL_ROOM(lu->front, b) && KL_ROOM(lu->plan, entries + 2) &&
-              KL_ROOM(lu->run, squares) && KL_ROOM(lu->factor, n * n) && KL_ROOM(lu->dense, n * n) &&
+              KL_ROOM(lu->run, squares) && KL_ROOM(lu->factor, n * (n + 1)) && KL_ROOM(lu->dense, n * (n + 1)) &&
               KL_ROOM(lu->stack, 2 * n * n) && KL_ROOM(lu->vector, 2 * n + 1) && KL_ROOM(lu->exchange, n) &&
               KL_ROOM(lu->scalar_order, n);
     return ok ? kl_ordering_reserve(&lu->ordering, blocks, entries, rows) : KL_ERR_MEMORY;
@@ -424,22 +425,22 @@ static bool plan_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
     return true;
 }
 
-static size_t square(int32_t n) { return (size_t)n * (size_t)n; }
-
 // Storage of the factor, the largest front, the places on the stack and the arithmetic.
 static bool lay_out_numbers(KlBlockLu *lu) {
     size_t factor = 0, scalars = 0, largest = 0, depth = 0, deepest = 0;
     lu->flops = 0.0;
     for (int32_t i = 0; i < lu->fronts; i++) {
         Front *f = &lu->front.at[i];
-        size_t below = (size_t)(f->size - f->pivots);
+        size_t below = (size_t)(f->size - f->pivots), numbers;
+        f->stride = f->size + f->size % 2;
+        numbers = (size_t)f->size * (size_t)f->stride;
         f->upper = factor;
-        factor += (size_t)f->pivots * (size_t)f->size;
+        factor += (size_t)f->pivots * (size_t)f->stride;
         f->lower = factor;
         factor += lu->symmetric ? 0 : below * (size_t)f->pivots;
         f->scalar_begin = (int32_t)scalars;
         scalars += below;
-        largest = largest > square(f->size) ? largest : square(f->size);
+        largest = largest > numbers ? largest : numbers;
         f->update = depth - f->children;
         depth = f->update + below * below;
         deepest = deepest > depth ? deepest : depth;
@@ -526,24 +527,24 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
 
 // ---- numeric: a front --------------------------------------------------------------------------
 
-static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t size, double *dense) {
+static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t stride, double *dense) {
     const double *from = m->values + m->offset[plan->entry];
-    double *to = dense + (size_t)plan->row * (size_t)size + plan->column;
-    for (int32_t r = 0; r < plan->rows; r++, from += plan->columns, to += size) {
+    double *to = dense + (size_t)plan->row * (size_t)stride + plan->column;
+    for (int32_t r = 0; r < plan->rows; r++, from += plan->columns, to += stride) {
         kl_lanes_copy(from, plan->columns, to);
     }
 }
 
 // The parent's front takes the update matrix in; when symmetric only what lies on or above the
 // diagonal counts.
-static void add_child(const KlBlockLu *lu, const Front *c, int32_t size, double *dense) {
+static void add_child(const KlBlockLu *lu, const Front *c, int32_t stride, double *dense) {
     int32_t below = c->size - c->pivots;
     const double *update = lu->stack.at + c->update;
     for (int32_t i = c->run_begin; i < c->run_end; i++) {
         const Run *rows = &lu->run.at[i];
         for (int32_t r = 0; r < rows->count; r++) {
             const double *from = update + (size_t)(rows->from + r) * (size_t)below;
-            double *to = dense + (size_t)(rows->to + r) * (size_t)size;
+            double *to = dense + (size_t)(rows->to + r) * (size_t)stride;
             for (int32_t j = lu->symmetric ? i : c->run_begin; j < c->run_end; j++) {
                 const Run *columns = &lu->run.at[j];
                 kl_lanes_add(from + columns->from, columns->count, to + columns->to);
@@ -642,13 +643,12 @@ static void swap_rows(double *a, double *b, int32_t count) {
 
 // Columns first .. first + width - 1 of the front: pivots by largest entry among the pivot rows,
 // then the multipliers of all rows below. False on a zero pivot.
-static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t first, int32_t width, int32_t *exchange,
-                       double *least) {
-    size_t stride = (size_t)size;
+static bool lu_columns(double *dense, const Front *f, int32_t first, int32_t width, int32_t *exchange, double *least) {
+    size_t stride = (size_t)f->stride;
     for (int32_t k = first; k < first + width; k++) {
         int32_t best = k;
         double largest = fabs(dense[(size_t)k * stride + (size_t)k]);
-        for (int32_t i = k + 1; i < pivots; i++) {
+        for (int32_t i = k + 1; i < f->pivots; i++) {
             double value = fabs(dense[(size_t)i * stride + (size_t)k]);
             if (value > largest) {
                 largest = value;
@@ -657,7 +657,7 @@ static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t firs
         }
         exchange[k] = best;
         if (best != k) {
-            swap_rows(dense + (size_t)k * stride, dense + (size_t)best * stride, size);
+            swap_rows(dense + (size_t)k * stride, dense + (size_t)best * stride, f->size);
         }
         const double *pivot = dense + (size_t)k * stride;
         if (!(fabs(pivot[k]) > 0.0)) {
@@ -666,7 +666,7 @@ static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t firs
         *least = fabs(pivot[k]) < *least ? fabs(pivot[k]) : *least;
         double inverse = 1.0 / pivot[k];
         dense[(size_t)k * stride + (size_t)k] = inverse;  // all that solutions need
-        for (int32_t i = k + 1; i < size; i++) {
+        for (int32_t i = k + 1; i < f->size; i++) {
             double *row = dense + (size_t)i * stride, factor = row[k] * inverse;
             row[k] = factor;
             for (int32_t j = k + 1; j < first + width; j++) {
@@ -679,78 +679,143 @@ static bool lu_columns(double *dense, int32_t size, int32_t pivots, int32_t firs
 
 // The pivots of one front: unit lower L below the diagonal, U above it, the inverse of its diagonal
 // on it, the update matrix in the corner.
-static bool lu_front(double *dense, int32_t size, int32_t pivots, int32_t *exchange, double *least) {
-    size_t stride = (size_t)size;
-    for (int32_t first = 0, width; first < pivots; first += width) {
-        width = panel_width(size, pivots - first);
-        if (!lu_columns(dense, size, pivots, first, width, exchange, least)) {
+static bool lu_front(double *dense, const Front *f, int32_t *exchange, double *least) {
+    size_t stride = (size_t)f->stride;
+    for (int32_t first = 0, width; first < f->pivots; first += width) {
+        width = panel_width(f->size, f->pivots - first);
+        if (!lu_columns(dense, f, first, width, exchange, least)) {
             return false;
         }
         const double *panel = dense + (size_t)first * stride;
-        for (int32_t i = first + 1; i < size; i++) {
+        for (int32_t i = first + 1; i < f->size; i++) {
             double *row = dense + (size_t)i * stride;
             int32_t count = i < first + width ? i - first : width;
-            subtract_rows(row, panel, stride, row + first, count, first + width, size);
+            subtract_rows(row, panel, stride, row + first, count, first + width, f->size);
         }
     }
     return true;
 }
 
-// The same for a positive definite front, upper triangle alone: rows of U with A = U^T U, its
-// diagonal inverted.
-static bool cholesky_front(double *dense, int32_t size, int32_t pivots, double *least) {
-    size_t stride = (size_t)size;
-    double coefficient[PANEL];
-    for (int32_t first = 0, width; first < pivots; first += width) {
-        width = panel_width(size, pivots - first);
-        const double *panel = dense + (size_t)first * stride;
-        for (int32_t i = first; i < size; i++) {
-            int32_t count = i < first + width ? i - first : width;
-            for (int32_t k = 0; k < count; k++) {
-                coefficient[k] = panel[(size_t)k * stride + (size_t)i];
+// Cholesky keeps the upper triangle alone: rows of U with A = U^T U, its diagonal inverted. Columns go in pairs that
+// begin at even ones, also where that takes one below the diagonal or past the end along: nobody reads those, and
+// what one row has stored as a pair the next loads as a pair.
+
+static inline double inverse_root(double pivot) { return 1.0 / sqrt(pivot); }
+
+static inline bool is_positive(double pivot, double *least) {
+    *least = pivot < *least ? pivot : *least;
+    return pivot > 0.0;
+}
+
+// Rows of U for up to three pivots, whose diagonal `a` begins.
+static bool cholesky_rows(double *a, size_t n, int32_t rows, int32_t columns, double *least) {
+    for (int32_t i = 0; i < rows; i++) {
+        double *row = a + (size_t)i * n, coefficient[SMALL_PANEL];
+        for (int32_t k = 0; k < i; k++) {
+            coefficient[k] = a[(size_t)k * n + (size_t)i];
+        }
+        subtract_rows(row, a, n, coefficient, i, i & ~1, columns);
+        if (!is_positive(row[i], least)) {
+            return false;
+        }
+        double scale = inverse_root(row[i]);
+        for (int32_t j = i & ~1; j < columns; j += 2) {
+            kl_store(row + j, kl_load(row + j) * kl_both(scale));
+        }
+        row[i] = scale;  // the inverse of the diagonal is all that solutions need
+    }
+    return true;
+}
+
+// The same for four, in one passage: the triangle first, then each pair of columns.
+static bool cholesky_four_rows(double *a, size_t n, int32_t columns, double *least) {
+    double *b = a + n, *c = b + n, *d = c + n;
+    double aa = a[0], pa = inverse_root(aa), ab = a[1] * pa, ac = a[2] * pa, ad = a[3] * pa;
+    double bb = b[1] - ab * ab, pb = inverse_root(bb), bc = (b[2] - ab * ac) * pb, bd = (b[3] - ab * ad) * pb;
+    double cc = c[2] - (ac * ac + bc * bc), pc = inverse_root(cc), cd = (c[3] - (ac * ad + bc * bd)) * pc;
+    double dd = (d[3] - (ad * ad + bd * bd)) - cd * cd, pd = inverse_root(dd);
+    if (!is_positive(aa, least) || !is_positive(bb, least) || !is_positive(cc, least) || !is_positive(dd, least)) {
+        return false;
+    }
+    a[0] = pa, a[1] = ab, a[2] = ac, a[3] = ad;
+    b[1] = pb, b[2] = bc, b[3] = bd;
+    c[2] = pc, c[3] = cd;
+    d[3] = pd;
+    for (int32_t j = 4; j < columns; j += 2) {
+        KlPair x = kl_load(a + j) * kl_both(pa);
+        KlPair y = (kl_load(b + j) - kl_both(ab) * x) * kl_both(pb);
+        KlPair z = (kl_load(c + j) - (kl_both(ac) * x + kl_both(bc) * y)) * kl_both(pc);
+        kl_store(a + j, x);
+        kl_store(b + j, y);
+        kl_store(c + j, z);
+        kl_store(d + j, ((kl_load(d + j) - (kl_both(ad) * x + kl_both(bd) * y)) - kl_both(cd) * z) * kl_both(pd));
+    }
+    return true;
+}
+
+// Two rows below four pivots; u points into the first pivot's row above them, which holds their multipliers too.
+static void subtract_four_from_two(double *row, const double *u, size_t n, int32_t columns) {
+    double *next = row + n;
+    KlPair c0 = kl_both(u[0]), c1 = kl_both(u[n]), c2 = kl_both(u[2 * n]), c3 = kl_both(u[3 * n]);
+    KlPair d0 = kl_both(u[1]), d1 = kl_both(u[n + 1]), d2 = kl_both(u[2 * n + 1]), d3 = kl_both(u[3 * n + 1]);
+    for (int32_t j = 0; j < columns; j += 2) {
+        const double *v = u + j;
+        KlPair v0 = kl_load(v), v1 = kl_load(v + n), v2 = kl_load(v + 2 * n), v3 = kl_load(v + 3 * n);
+        kl_store(row + j, kl_load(row + j) - ((c0 * v0 + c1 * v1) + (c2 * v2 + c3 * v3)));
+        kl_store(next + j, kl_load(next + j) - ((d0 * v0 + d1 * v1) + (d2 * v2 + d3 * v3)));
+    }
+}
+
+// Takes `count` pivots, from whose rows `panel` on, out of rows begin .. end - 1.
+static void subtract_panel(double *dense, const Front *f, int32_t first, int32_t count, int32_t begin, int32_t end) {
+    size_t stride = (size_t)f->stride;
+    const double *panel = dense + (size_t)first * stride;
+    int32_t i = begin;
+    for (; count == 4 && i + 2 <= end; i += 2) {
+        subtract_four_from_two(dense + (size_t)i * (stride + 1), panel + i, stride, f->stride - i);
+    }
+    for (; i < end; i++) {
+        double coefficient[PANEL];
+        for (int32_t k = 0; k < count; k++) {
+            coefficient[k] = panel[(size_t)k * stride + (size_t)i];
+        }
+        subtract_rows(dense + (size_t)i * stride, panel, stride, coefficient, count, i & ~1, f->stride);
+    }
+}
+
+static bool cholesky_front(double *dense, const Front *f, double *least) {
+    size_t stride = (size_t)f->stride;
+    for (int32_t first = 0, width; first < f->pivots; first += width) {
+        width = panel_width(f->size, f->pivots - first);
+        for (int32_t i = first, left; i < first + width; i += 4) {
+            left = first + width - i;
+            double *diagonal = dense + (size_t)i * (stride + 1);
+            if (i > first) {
+                subtract_panel(dense, f, first, 4, i, first + width);
             }
-            double *row = dense + (size_t)i * stride;
-            subtract_rows(row, panel, stride, coefficient, count, i, size);
-            if (i < first + width) {
-                if (!(row[i] > 0.0)) {
-                    return false;
-                }
-                *least = row[i] < *least ? row[i] : *least;
-                double scale = 1.0 / sqrt(row[i]);
-                row[i] = scale;  // the inverse of the diagonal is all that solutions need
-                for (int32_t j = i + 1; j < size; j++) {
-                    row[j] *= scale;
-                }
+            if (!(left >= 4 ? cholesky_four_rows(diagonal, stride, f->stride - i, least)
+                            : cholesky_rows(diagonal, stride, left, f->stride - i, least))) {
+                return false;
             }
         }
+        subtract_panel(dense, f, first, width, first + width, f->size);
     }
     return true;
 }
 
 // Takes L and U out of the front and leaves the update matrix on the stack.
 static void store_front(KlBlockLu *lu, const Front *f, const double *dense) {
-    size_t size = (size_t)f->size, pivots = (size_t)f->pivots;
+    size_t stride = (size_t)f->stride, pivots = (size_t)f->pivots;
     int32_t below = f->size - f->pivots;
-    memcpy(lu->factor.at + f->upper, dense, pivots * size * sizeof *dense);
+    memcpy(lu->factor.at + f->upper, dense, pivots * stride * sizeof *dense);
     double *lower = lu->factor.at + f->lower, *update = lu->stack.at + f->update;
-    const double *row = dense + pivots * size;
-    for (int32_t i = 0; i < below; i++, row += size, update += below, lower += pivots) {
+    const double *row = dense + pivots * stride;
+    for (int32_t i = 0; i < below; i++, row += stride, update += below, lower += pivots) {
         int32_t from = lu->symmetric ? i : 0;
         if (!lu->symmetric) {
             kl_lanes_copy(row, f->pivots, lower);
         }
         kl_lanes_copy(row + pivots + from, below - from, update + from);
-    }
-}
-
-// When symmetric only what lies on or above the diagonal counts.
-static void clear_front(const KlBlockLu *lu, int32_t size, double *dense) {
-    if (!lu->symmetric) {
-        kl_lanes_clear(size * size, dense);
-        return;
-    }
-    for (int32_t i = 0; i < size; i++) {
-        kl_lanes_clear(size - i, dense + (size_t)i * (size_t)(size + 1));
     }
 }
 
@@ -760,16 +825,15 @@ bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
     int32_t *waiting = lu->ints.at + 3 * (size_t)lu->blocks, depth = 0;  // fronts on the stack
     for (int32_t i = 0; i < lu->fronts; i++) {
         const Front *f = &lu->front.at[i];
-        clear_front(lu, f->size, dense);
+        memset(dense, 0, (size_t)f->size * (size_t)f->stride * sizeof *dense);
         for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
-            copy_block(&lu->plan.at[p], m, f->size, dense);
+            copy_block(&lu->plan.at[p], m, f->stride, dense);
         }
         while (depth > 0 && lu->front.at[waiting[depth - 1]].parent == i) {
-            add_child(lu, &lu->front.at[waiting[--depth]], f->size, dense);
+            add_child(lu, &lu->front.at[waiting[--depth]], f->stride, dense);
         }
-        bool ok = lu->symmetric
-                      ? cholesky_front(dense, f->size, f->pivots, &lu->least_pivot)
-                      : lu_front(dense, f->size, f->pivots, lu->exchange.at + f->scalar_first, &lu->least_pivot);
+        bool ok = lu->symmetric ? cholesky_front(dense, f, &lu->least_pivot)
+                                : lu_front(dense, f, lu->exchange.at + f->scalar_first, &lu->least_pivot);
         if (!ok) {
             lu->least_pivot = 0.0;
             return false;
@@ -801,7 +865,7 @@ static void lu_forward(const KlBlockLu *lu, const Front *f, double *memory, doub
         own[exchange[k]] = kept;
     }
     for (int32_t i = 1; i < f->pivots; i++) {
-        const double *row = upper + (size_t)i * (size_t)f->size;
+        const double *row = upper + (size_t)i * (size_t)f->stride;
         double left = own[i];
         for (int32_t k = 0; k < i; k++) {
             left -= row[k] * own[k];
@@ -827,7 +891,7 @@ static void gather_below(const int32_t *rows, int32_t count, const double *x, do
 
 static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
     const double *row = lu->factor.at + f->upper;
-    size_t stride = (size_t)f->size;
+    size_t stride = (size_t)f->stride;
     double *own = gather_pivots(f, x, memory);
     const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
     gather_below(rows, f->size - f->pivots, x, own + f->pivots);
@@ -864,7 +928,7 @@ static KlPair two_dots(const double *first, const double *second, const double *
 
 static void backward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
     const double *upper = lu->factor.at + f->upper;
-    size_t stride = (size_t)f->size;
+    size_t stride = (size_t)f->stride;
     double *own = gather_pivots(f, x, memory);
     gather_below(lu->scalar_rows.at + f->scalar_begin, f->size - f->pivots, x, own + f->pivots);
     for (int32_t k = f->pivots - 2; k >= 0; k -= 2) {
