@@ -889,6 +889,32 @@ static void gather_below(const int32_t *rows, int32_t count, const double *x, do
     }
 }
 
+// Two pivots whose diagonal `row` begins, taken out of the `count` numbers of x from theirs on.
+static void forward_two(const double *row, size_t n, int32_t count, double *x) {
+    x[0] *= row[0];
+    x[1] = (x[1] - x[0] * row[1]) * row[n + 1];
+    subtract_two(x, row, n, x, 2, count);
+}
+
+// The same for four: what the first two leave is not stored in between.
+static void forward_four(const double *a, size_t n, int32_t count, double *x) {
+    const double *b = a + n, *c = b + n, *d = c + n;
+    double x0 = x[0] * a[0], x1 = (x[1] - x0 * a[1]) * b[1];
+    double x2 = (x[2] - (x0 * a[2] + x1 * b[2])) * c[2];
+    double x3 = ((x[3] - (x0 * a[3] + x1 * b[3])) - x2 * c[3]) * d[3];
+    kl_store(x, (KlPair){x0, x1});
+    kl_store(x + 2, (KlPair){x2, x3});
+    KlPair p0 = kl_both(x0), p1 = kl_both(x1), p2 = kl_both(x2), p3 = kl_both(x3);
+    int32_t j = 4;
+    for (; j + 2 <= count; j += 2) {
+        KlPair left = kl_load(x + j) - (p0 * kl_load(a + j) + p1 * kl_load(b + j));
+        kl_store(x + j, left - (p2 * kl_load(c + j) + p3 * kl_load(d + j)));
+    }
+    if (j < count) {
+        x[j] = (x[j] - (x0 * a[j] + x1 * b[j])) - (x2 * c[j] + x3 * d[j]);
+    }
+}
+
 static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
     const double *row = lu->factor.at + f->upper;
     size_t stride = (size_t)f->stride;
@@ -899,12 +925,13 @@ static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory
     if (k == 1) {
         own[0] *= row[0];
         subtract_one(own, row, own[0], 1, f->size);
-        row += stride;
+        row += stride + 1;
     }
-    for (; k < f->pivots; k += 2, row += 2 * stride) {
-        own[k] *= row[k];
-        own[k + 1] = (own[k + 1] - own[k] * row[k + 1]) * row[stride + (size_t)k + 1];
-        subtract_two(own, row, stride, own + k, k + 2, f->size);
+    for (; k + 4 <= f->pivots; k += 4, row += 4 * (stride + 1)) {
+        forward_four(row, stride, f->size - k, own + k);
+    }
+    if (k < f->pivots) {
+        forward_two(row, stride, f->size - k, own + k);
     }
     kl_lanes_copy(own, f->pivots, x + f->scalar_first);
     for (int32_t j = f->pivots; j < f->size; j++) {
@@ -912,18 +939,47 @@ static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory
     }
 }
 
-// Products of two rows with x, both from `count` down: the newest values of x come first in memory.
-static KlPair two_dots(const double *first, const double *second, const double *x, int32_t count) {
+static inline double lane_sum(KlPair pair) { return pair[0] + pair[1]; }
+
+// Two pivots from the `count` numbers of x from theirs on. Products are summed from the last number down: the
+// newest come first in memory.
+static void backward_two(const double *a, size_t n, int32_t count, double *x) {
+    const double *b = a + n;
     int32_t j = count & ~1;
-    double a = count > j ? first[j] * x[j] : 0.0, b = count > j ? second[j] * x[j] : 0.0;
-    KlPair one = {a, 0.0}, two = {b, 0.0};
-    while (j > 0) {
+    KlPair sum_a = {count > j ? a[j] * x[j] : 0.0, 0.0}, sum_b = {count > j ? b[j] * x[j] : 0.0, 0.0};
+    while (j > 2) {
         j -= 2;
         KlPair both = kl_load(x + j);
-        one += kl_load(first + j) * both;
-        two += kl_load(second + j) * both;
+        sum_a += kl_load(a + j) * both;
+        sum_b += kl_load(b + j) * both;
     }
-    return (KlPair){one[0] + one[1], two[0] + two[1]};
+    double x1 = (x[1] - lane_sum(sum_b)) * b[1];
+    kl_store(x, (KlPair){((x[0] - lane_sum(sum_a)) - a[1] * x1) * a[0], x1});
+}
+
+static void backward_four(const double *a, size_t n, int32_t count, double *x) {
+    const double *b = a + n, *c = b + n, *d = c + n;
+    int32_t j = count & ~1;
+    double last = count > j ? x[j] : 0.0;
+    KlPair sum_a = {0.0, 0.0}, sum_b = sum_a, sum_c = sum_a, sum_d = sum_a;
+    if (count > j) {
+        sum_a[0] = a[j] * last, sum_b[0] = b[j] * last, sum_c[0] = c[j] * last, sum_d[0] = d[j] * last;
+    }
+    while (j > 4) {
+        j -= 2;
+        KlPair both = kl_load(x + j);
+        sum_a += kl_load(a + j) * both;
+        sum_b += kl_load(b + j) * both;
+        sum_c += kl_load(c + j) * both;
+        sum_d += kl_load(d + j) * both;
+    }
+    double x3 = (x[3] - lane_sum(sum_d)) * d[3], x2 = ((x[2] - lane_sum(sum_c)) - c[3] * x3) * c[2];
+    KlPair upper = {x2, x3};
+    sum_a += kl_load(a + 2) * upper;
+    sum_b += kl_load(b + 2) * upper;
+    double x1 = (x[1] - lane_sum(sum_b)) * b[1];
+    kl_store(x, (KlPair){((x[0] - lane_sum(sum_a)) - a[1] * x1) * a[0], x1});
+    kl_store(x + 2, upper);
 }
 
 static void backward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
@@ -931,13 +987,15 @@ static void backward(const KlBlockLu *lu, const Front *f, double *memory, double
     size_t stride = (size_t)f->stride;
     double *own = gather_pivots(f, x, memory);
     gather_below(lu->scalar_rows.at + f->scalar_begin, f->size - f->pivots, x, own + f->pivots);
-    for (int32_t k = f->pivots - 2; k >= 0; k -= 2) {
-        const double *row = upper + (size_t)k * stride, *next = row + stride;
-        KlPair sum = two_dots(row + k + 2, next + k + 2, own + k + 2, f->size - k - 2);
-        double second = (own[k + 1] - sum[1]) * next[k + 1];
-        kl_store(own + k, (KlPair){((own[k] - sum[0]) - row[k + 1] * second) * row[k], second});
+    int32_t k = f->pivots;
+    for (; k >= 4; k -= 4) {
+        backward_four(upper + (size_t)(k - 4) * (stride + 1), stride, f->size - (k - 4), own + k - 4);
     }
-    if (f->pivots % 2 == 1) {
+    if (k >= 2) {
+        k -= 2;
+        backward_two(upper + (size_t)k * (stride + 1), stride, f->size - k, own + k);
+    }
+    if (k == 1) {
         own[0] = (own[0] - kl_lanes_dot(upper + 1, own + 1, f->size - 1)) * upper[0];
     }
     kl_lanes_copy(own, f->pivots, x + f->scalar_first);
