@@ -77,4 +77,24 @@ static inline void kl_lanes_push(const double *a, const double *x, int32_t rows,
     kl_store(sum + 4, high);
 }
 
+// a . b and a . c, each as above
+static inline KlPair kl_lanes_two_dots(const double *a, const double *b, const double *c, int32_t count) {
+    KlPair low_b = {0.0, 0.0}, high_b = low_b, low_c = low_b, high_c = low_b;
+    int32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        KlPair low = kl_load(a + i), high = kl_load(a + i + 2);
+        low_b += low * kl_load(b + i);
+        high_b += high * kl_load(b + i + 2);
+        low_c += low * kl_load(c + i);
+        high_c += high * kl_load(c + i + 2);
+    }
+    low_b += high_b;
+    low_c += high_c;
+    KlPair sums = {low_b[0] + low_b[1], low_c[0] + low_c[1]};
+    for (; i < count; i++) {
+        sums += kl_both(a[i]) * (KlPair){b[i], c[i]};
+    }
+    return sums;
+}
+
 #endif

@@ -64,55 +64,93 @@ void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start, double 
     for (int32_t i = 0; i < s->dim; i++) {
         a->q[i] = a->y[i] - a->z[i] / a->penalty;
     }
+    memset(a->z, 0, (size_t)s->first_limit * sizeof *a->z);
 }
 
-// y and z of q
+// y and z of q. All of space is the cone of joint rows: y is q there, and z stays 0.
 static void split(KlAdmmPlus *a, const KlScaled *s) {
     memcpy(a->y, a->q, (size_t)s->dim * sizeof *a->y);
     kl_scaled_project(s, a->y);
-    for (int32_t i = 0; i < s->dim; i++) {
+    for (int32_t i = s->first_limit; i < s->dim; i++) {
         a->z[i] = a->penalty * (a->y[i] - a->q[i]);
     }
     a->split = true;
 }
 
-static void plain_iteration(KlAdmmPlus *a, KlScaled *s) {
-    double eta = a->proximal, rho = a->penalty, omega = a->relaxation, primal = 0.0, dual = 0.0;
-    for (int32_t i = 0; i < s->first_limit; i++) {  // z is 0: all of space is their cone
-        a->work[i] = eta * a->x[i] + JOINT_SHARE * rho * a->y[i] - s->free_velocity[i];
+static void swap(double **a, double **b) {
+    double *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// sum = a x + b y
+static void combine(double a, const double *restrict x, double b, const double *restrict y, int32_t count,
+                    double *restrict sum) {
+    for (int32_t i = 0; i < count; i++) {
+        sum[i] = a * x[i] + b * y[i];
     }
-    for (int32_t i = s->first_limit; i < s->dim; i++) {
-        a->work[i] = eta * a->x[i] + rho * a->y[i] + a->z[i] - s->free_velocity[i];
+}
+
+static void subtract(const double *restrict a, const double *restrict b, int32_t count, double *restrict difference) {
+    for (int32_t i = 0; i < count; i++) {
+        difference[i] = a[i] - b[i];
+    }
+}
+
+static void find_x(KlAdmmPlus *a, KlScaled *s) {
+    int32_t joints = s->first_limit, others = s->dim - joints;
+    combine(a->proximal, a->x, JOINT_SHARE * a->penalty, a->y, joints, a->work);
+    combine(a->proximal, a->x + joints, a->penalty, a->y + joints, others, a->work + joints);
+    for (int32_t i = joints; i < s->dim; i++) {
+        a->work[i] += a->z[i];
+    }
+    for (int32_t i = 0; i < s->dim; i++) {
+        a->work[i] -= s->free_velocity[i];
     }
     for (int32_t k = 0; k < s->contacts; k++) {
         int32_t row = s->first_contact + 3 * k;
         a->work[row + 2] -= kl_desaxce_normal(s->problem->friction[k], a->z + row);
     }
     kl_scaled_solve_shifted(s, a->work);
-    for (int32_t i = 0; i < s->dim; i++) {
-        double relaxed = omega * a->work[i] + (1.0 - omega) * a->y[i];
-        a->image[i] = relaxed - a->z[i] / rho;
-        a->base[i] = relaxed;
-    }
-    memcpy(a->x, a->work, (size_t)s->dim * sizeof *a->x);
+    swap(&a->x, &a->work);
+}
+
+// |x_r - y| and |rho dy| for the balance; x_r is in base, but on joint rows, where it becomes y.
+static void measure_balance(KlAdmmPlus *a, const KlScaled *s) {
+    double primal = 0.0, dual = 0.0;
     memcpy(a->work, a->image, (size_t)s->dim * sizeof *a->work);
     kl_scaled_project(s, a->work);
-    for (int32_t i = 0; i < s->dim; i++) {
-        double p = a->base[i] - a->work[i], d = rho * (a->work[i] - a->y[i]);
+    for (int32_t i = s->first_limit; i < s->dim; i++) {
+        double p = a->base[i] - a->work[i];
         primal += p * p;
+    }
+    for (int32_t i = 0; i < s->dim; i++) {
+        double d = a->penalty * (a->work[i] - a->y[i]);
         dual += d * d;
     }
     a->primal = sqrt(primal);
     a->dual = sqrt(dual);
 }
 
+static void plain_iteration(KlAdmmPlus *a, KlScaled *s) {
+    find_x(a, s);
+    combine(a->relaxation, a->x, 1.0 - a->relaxation, a->y, s->dim, a->image);
+    for (int32_t i = s->first_limit; i < s->dim; i++) {
+        a->base[i] = a->image[i];
+        a->image[i] -= a->z[i] / a->penalty;
+    }
+    if (a->adapt && a->since_change + 1 >= FIRST_CHECK) {
+        measure_balance(a, s);
+    }
+}
+
 // Weights g of min |r - sum g_k dr_k| by Cholesky of the regularised normal equations.
-static bool anderson_weights(const KlAdmmPlus *a, int32_t dim, const double *residual, double *weights) {
+static bool anderson_weights(const KlAdmmPlus *a, double *weights) {
     int32_t m = a->kept;
     double gram[KL_ANDERSON_MEMORY][KL_ANDERSON_MEMORY], trace = 0.0;
     for (int32_t i = 0; i < m; i++) {
         memcpy(gram[i], a->gram[i], ((size_t)i + 1) * sizeof gram[i][0]);
-        weights[i] = kl_lanes_dot(a->differences + (size_t)i * (size_t)dim, residual, dim);
+        weights[i] = a->pull[i];
         trace += gram[i][i];
     }
     for (int32_t i = 0; i < m; i++) {
@@ -143,29 +181,28 @@ static bool anderson_weights(const KlAdmmPlus *a, int32_t dim, const double *res
     return true;
 }
 
-// The products of the difference in this slot with all others: the rest of the Gram matrix stands.
-static void update_gram(KlAdmmPlus *a, int32_t dim, int32_t slot) {
+// The products of all differences with the one in this slot and with the residual: the rest of the Gram matrix stands.
+static void update_gram(KlAdmmPlus *a, int32_t dim, const double *residual, int32_t slot) {
     const double *own = a->differences + (size_t)slot * (size_t)dim;
     for (int32_t k = 0; k < a->kept; k++) {
-        double product = kl_lanes_dot(own, a->differences + (size_t)k * (size_t)dim, dim);
-        a->gram[slot > k ? slot : k][slot > k ? k : slot] = product;
+        KlPair products = kl_lanes_two_dots(a->differences + (size_t)k * (size_t)dim, own, residual, dim);
+        a->gram[slot > k ? slot : k][slot > k ? k : slot] = products[0];
+        a->pull[k] = products[1];
     }
 }
 
-static void remember(KlAdmmPlus *a, int32_t dim, const double *residual) {
+// Takes the residual in `work` and the image as the last ones, and how they differ from those before.
+static void remember(KlAdmmPlus *a, int32_t dim) {
     if (a->iteration > 0) {
-        double *difference = a->differences + (size_t)a->next * (size_t)dim;
-        double *image = a->images + (size_t)a->next * (size_t)dim;
-        for (int32_t i = 0; i < dim; i++) {
-            difference[i] = residual[i] - a->last_residual[i];
-            image[i] = a->image[i] - a->last_image[i];
-        }
+        size_t at = (size_t)a->next * (size_t)dim;
+        subtract(a->work, a->last_residual, dim, a->differences + at);
+        subtract(a->image, a->last_image, dim, a->images + at);
         a->kept = a->kept < KL_ANDERSON_MEMORY ? a->kept + 1 : a->kept;
-        update_gram(a, dim, a->next);
+        update_gram(a, dim, a->work, a->next);
         a->next = (a->next + 1) % KL_ANDERSON_MEMORY;
     }
-    memcpy(a->last_residual, residual, (size_t)dim * sizeof *residual);
-    memcpy(a->last_image, a->image, (size_t)dim * sizeof *a->image);
+    swap(&a->work, &a->last_residual);
+    swap(&a->image, &a->last_image);
 }
 
 // Sends the acceleration to rest when a window of it has not paid.
@@ -188,35 +225,44 @@ static void detect_stall(KlAdmmPlus *a) {
     a->window_residual = a->residual;
 }
 
+// q -= sum of weights[k] images[k], two at a time
+static void extrapolate(const double *restrict images, const double *weights, int32_t kept, int32_t dim,
+                        double *restrict q) {
+    int32_t k = 0;
+    for (; k + 2 <= kept; k += 2, images += 2 * dim) {
+        const double *restrict next = images + dim;
+        double first = weights[k], second = weights[k + 1];
+        for (int32_t i = 0; i < dim; i++) {
+            q[i] = (q[i] - first * images[i]) - second * next[i];
+        }
+    }
+    for (int32_t i = 0; k < kept && i < dim; i++) {
+        q[i] -= weights[k] * images[i];
+    }
+}
+
 // Anderson's extrapolation (type II), restarted when the fixed-point residual grows.
 static void advance(KlAdmmPlus *a, int32_t dim) {
-    double *residual = a->work, weights[KL_ANDERSON_MEMORY];
-    for (int32_t i = 0; i < dim; i++) {
-        residual[i] = a->image[i] - a->q[i];
-    }
-    a->residual = sqrt(kl_lanes_dot(residual, residual, dim));
+    double weights[KL_ANDERSON_MEMORY];
+    subtract(a->image, a->q, dim, a->work);
+    a->residual = sqrt(kl_lanes_dot(a->work, a->work, dim));
     if (a->residual > GUARD * a->guard) {
         restart(a);
         a->restarts++;
         a->accelerate = a->accelerate && a->restarts < MOST_RESTARTS;
     }
     a->guard = a->residual < a->guard ? a->residual : a->guard;
-    remember(a, dim, residual);
-    memcpy(a->q, a->image, (size_t)dim * sizeof *a->q);
-    if (a->accelerate && a->resting == 0 && a->kept > 0 && anderson_weights(a, dim, residual, weights)) {
-        for (int32_t k = 0; k < a->kept; k++) {
-            const double *image = a->images + (size_t)k * (size_t)dim;
-            for (int32_t i = 0; i < dim; i++) {
-                a->q[i] -= weights[k] * image[i];
-            }
-        }
+    remember(a, dim);
+    memcpy(a->q, a->last_image, (size_t)dim * sizeof *a->q);
+    if (a->accelerate && a->resting == 0 && a->kept > 0 && anderson_weights(a, weights)) {
+        extrapolate(a->images, weights, a->kept, dim, a->q);
     }
     a->iteration++;
     detect_stall(a);
 }
 
 // Residual balancing (He, Yang, Wang 2000): rho by the root of the ratio, then q for the same y, z.
-static void balance(KlAdmmPlus *a, int32_t dim) {
+static void balance(KlAdmmPlus *a, const KlScaled *s) {
     if (!a->adapt || ++a->since_change < (a->restarts == 0 ? FIRST_CHECK : CHECK_INTERVAL)) {
         return;
     }
@@ -225,7 +271,7 @@ static void balance(KlAdmmPlus *a, int32_t dim) {
         double factor = sqrt(ratio);
         factor = factor > 10.0 ? 10.0 : factor < 0.1 ? 0.1 : factor;
         a->penalty *= factor;
-        for (int32_t i = 0; i < dim; i++) {
+        for (int32_t i = s->first_limit; i < s->dim; i++) {
             a->q[i] = a->y[i] - a->z[i] / a->penalty;
         }
         a->factored = a->split = false;
@@ -246,6 +292,6 @@ bool kl_admm_plus_step(KlAdmmPlus *a, KlScaled *s) {
     plain_iteration(a, s);
     advance(a, s->dim);
     split(a, s);
-    balance(a, s->dim);
+    balance(a, s);
     return true;
 }

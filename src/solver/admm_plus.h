@@ -16,12 +16,13 @@ enum { KL_ANDERSON_MEMORY = 8 };
 typedef struct KlAdmmPlus {
     double *x, *y, *z, *q;                                // (dim)
     double *image;                                        // (dim) the plain iteration's q
-    double *base;                                         // (dim) q before the iteration
+    double *base;                                         // (dim) x_r
     double *work;                                         // (dim)
     double *differences;                                  // (memory x dim) of residuals image - q
     double *images;                                       // (memory x dim) of images
     double *last_image, *last_residual;                   // (dim)
     double gram[KL_ANDERSON_MEMORY][KL_ANDERSON_MEMORY];  // of the differences, lower triangle by their slots
+    double pull[KL_ANDERSON_MEMORY];                      // products of the differences with the last residual
     double penalty, relaxation, proximal;
     double primal, dual;     // |x_r - y|, |eta dx + rho dy| of the last iteration, L2
     double residual;         // |image - q| of the last iteration
