@@ -17,21 +17,21 @@ static void add_wrench(const KlProblem *p, int32_t block, int32_t side, const do
                   wrench);
 }
 
-// twist += M_body^-1 wrench
-static void accelerate(const KlProblem *p, int32_t body, const double wrench[6], double twist[6]) {
-    double turn[3];
-    kl_mat3_mul_vec(p->inverse_inertia + 9 * (size_t)body, wrench + 3, turn);
-    kl_axpy3(p->inverse_mass[body], wrench, twist);
-    kl_add3(twist + 3, turn, twist + 3);
+// twist = M_body^-1 wrench; may not alias
+static inline void divide(const KlProblem *p, int32_t body, const double wrench[6], double twist[6]) {
+    kl_scale3(p->inverse_mass[body], wrench, twist);
+    kl_mat3_mul_vec(p->inverse_inertia + 9 * (size_t)body, wrench + 3, twist + 3);
 }
 
 void kl_block_push(const KlProblem *p, int32_t block, const double *impulse, double *du) {
     for (int32_t side = 0; side < 2; side++) {
         int32_t body = p->block_body[2 * block + side];
         if (body >= 0) {
-            double wrench[6] = {0.0};
+            double wrench[6] = {0.0}, twist[6], *own = du + 6 * (size_t)body;
             add_wrench(p, block, side, impulse, wrench);
-            accelerate(p, body, wrench, du + 6 * (size_t)body);
+            divide(p, body, wrench, twist);
+            kl_add3(own, twist, own);
+            kl_add3(own + 3, twist + 3, own + 3);
         }
     }
 }
@@ -63,8 +63,7 @@ void kl_problem_body_velocity(const KlProblem *p, const double *lambda, double *
     for (int32_t i = 0; i < p->body_count; i++) {
         double wrench[6], *twist = du + 6 * (size_t)i;
         memcpy(wrench, twist, sizeof wrench);
-        memset(twist, 0, sizeof wrench);
-        accelerate(p, i, wrench, twist);
+        divide(p, i, wrench, twist);
     }
 }
 
@@ -201,10 +200,11 @@ static double stored_diagonal(const KlProblem *p, int32_t row) {
 }
 
 static void divide_row(const KlProblem *p, const int32_t bodies[2], const double *row, double *divided) {
-    memset(divided, 0, 12 * sizeof *divided);
     for (int32_t side = 0; side < 2; side++) {
         if (bodies[side] >= 0) {
-            accelerate(p, bodies[side], row + 6 * side, divided + 6 * side);
+            divide(p, bodies[side], row + 6 * side, divided + 6 * side);
+        } else {
+            memset(divided + 6 * side, 0, 6 * sizeof *divided);
         }
     }
 }

@@ -31,10 +31,12 @@ typedef struct Front {
     size_t update, children;        // in stack: where the update matrix waits; entries of the children's
 } Front;
 
-typedef struct Plan {     // one block of A in a front
-    int32_t entry;        // of the matrix
-    int32_t row, column;  // scalar place in the front
-    int32_t rows, columns;
+typedef struct Plan {       // one block of A in a front
+    int32_t entry;          // of the matrix
+    int32_t block, other;   // its row and column of blocks in the matrix
+    int32_t row, column;    // scalar place in the front
+    int32_t rows, columns;  // there
+    bool transposed;
 } Plan;
 
 typedef struct Run {  // consecutive rows of the update matrix that stay consecutive in the parent
@@ -365,9 +367,12 @@ static bool plan_front(KlBlockLu *lu, const KlBlockMatrix *m, Front *f, const in
             if (!KL_ROOM(lu->plan, lu->plan.used + 2)) {
                 return false;
             }
-            lu->plan.at[lu->plan.used++] = (Plan){e, place[k], place[j], rows, columns};
+            int32_t c = m->column[e];
+            bool below = lu->symmetric && c < b;
+            lu->plan.at[lu->plan.used++] =
+                (Plan){below ? m->transpose[e] : e, b, c, place[k], place[j], rows, columns, below};
             if (j > k && !lu->symmetric) {
-                lu->plan.at[lu->plan.used++] = (Plan){m->transpose[e], place[j], place[k], columns, rows};
+                lu->plan.at[lu->plan.used++] = (Plan){m->transpose[e], c, b, place[j], place[k], columns, rows, false};
             }
         }
     }
@@ -530,6 +535,14 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
 static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t stride, double *dense) {
     const double *from = m->values + m->offset[plan->entry];
     double *to = dense + (size_t)plan->row * (size_t)stride + plan->column;
+    if (plan->transposed) {
+        for (int32_t c = 0; c < plan->columns; c++, from += plan->rows) {
+            for (int32_t r = 0; r < plan->rows; r++) {
+                to[(size_t)r * (size_t)stride + (size_t)c] = from[r];
+            }
+        }
+        return;
+    }
     for (int32_t r = 0; r < plan->rows; r++, from += plan->columns, to += stride) {
         kl_lanes_copy(from, plan->columns, to);
     }
@@ -819,7 +832,16 @@ static void store_front(KlBlockLu *lu, const Front *f, const double *dense) {
     }
 }
 
-bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
+static void add_shift(const KlBlockLu *lu, const Front *f, const double *shift, double *dense) {
+    const int32_t *row = lu->scalar_order.at + f->scalar_first;
+    for (int32_t i = 0; i < f->pivots; i++) {
+        dense[(size_t)i * (size_t)(f->stride + 1)] += shift[row[i]];
+    }
+}
+
+bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) { return kl_block_lu_factor_shifted(lu, m, NULL, NULL); }
+
+bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const double *shift, const uint8_t *left_out) {
     double *dense = lu->dense.at;
     lu->least_pivot = INFINITY;
     int32_t *waiting = lu->ints.at + 3 * (size_t)lu->blocks, depth = 0;  // fronts on the stack
@@ -827,7 +849,13 @@ bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) {
         const Front *f = &lu->front.at[i];
         memset(dense, 0, (size_t)f->size * (size_t)f->stride * sizeof *dense);
         for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
-            copy_block(&lu->plan.at[p], m, f->stride, dense);
+            const Plan *plan = &lu->plan.at[p];
+            if (left_out == NULL || !(left_out[plan->block] || left_out[plan->other])) {
+                copy_block(plan, m, f->stride, dense);
+            }
+        }
+        if (shift != NULL) {
+            add_shift(lu, f, shift, dense);
         }
         while (depth > 0 && lu->front.at[waiting[depth - 1]].parent == i) {
             add_child(lu, &lu->front.at[waiting[--depth]], f->stride, dense);

@@ -2,7 +2,7 @@
 // multifrontal LU (Duff and Reid, ACM TOMS 9, 1983) ordered by minimum degree on the block graph.
 // Rows are exchanged only inside a front, so A must be (nearly) definite in its symmetric part or
 // diagonally shifted, which the systems D + B of the solvers are. For a symmetric positive definite
-// A, `symmetric` halves the work: Cholesky, upper blocks alone are read. The symbolic part is kept
+// A, `symmetric` halves the work: Cholesky, blocks on and above the diagonal alone are read. The symbolic part is kept
 // while the pattern stays the same. Memory only grows.
 #ifndef KL_MATH_BLOCK_LU_H
 #define KL_MATH_BLOCK_LU_H
@@ -34,6 +34,10 @@ KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t
 KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense);
 // False when a pivot vanishes, or is not positive when symmetric. No allocation.
 bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *matrix);
+// The same of A + diag(shift), shift (rows), with zeros for the rows and columns of blocks that left_out
+// (block_count) marks. Either may be NULL.
+bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *matrix, const double *shift,
+                                const uint8_t *left_out);
 void kl_block_lu_solve(KlBlockLu *lu, double *x);  // (rows) b in, x out
 
 size_t kl_block_lu_nonzeros(const KlBlockLu *lu);     // stored entries of the factor

@@ -58,8 +58,12 @@ static inline double kl_lanes_dot(const double *a, const double *b, int32_t coun
     return sum;
 }
 
+// Products of six and six, summed in two columns; their sum.
+static inline KlPair kl_lanes_times6(const double a[6], const double b[6]) {
+    return (kl_load(a) * kl_load(b) + kl_load(a + 2) * kl_load(b + 2)) + kl_load(a + 4) * kl_load(b + 4);
+}
 static inline double kl_lanes_dot6(const double a[6], const double b[6]) {
-    KlPair sum = (kl_load(a) * kl_load(b) + kl_load(a + 2) * kl_load(b + 2)) + kl_load(a + 4) * kl_load(b + 4);
+    KlPair sum = kl_lanes_times6(a, b);
     return sum[0] + sum[1];
 }
 

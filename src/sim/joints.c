@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "math/lanes.h"
 #include "math/trig.h"
 #include "math/vec.h"
 
@@ -57,12 +58,11 @@ void kl_joint_frame(const KlJointDef *joint, const double *poses, KlJointFrame *
     static const double origin[3] = {0.0, 0.0, 0.0};
     const double *base_pose = joint->base >= 0 ? poses + 7 * joint->base : NULL;
     const double *follower_pose = poses + 7 * joint->follower;
-    double base[7], follower[7], conjugate[4];
+    double base[7], *follower = frame->pose, conjugate[4];
     anchor(base_pose, joint->base_frame, base);
     anchor(follower_pose, joint->follower_frame, follower);
     kl_quat_to_mat3(base + 3, frame->base);
     kl_quat_to_mat3(follower + 3, frame->follower);
-    kl_copy3(follower, frame->position);
     kl_sub3(follower, base, frame->offset);
     kl_sub3(follower, base_pose != NULL ? base_pose : origin, frame->base_arm);
     kl_sub3(follower, follower_pose, frame->follower_arm);
@@ -289,14 +289,12 @@ double kl_unwrap_angle(double angle, double previous) {
 }
 
 double kl_row_velocity(const double *row, int32_t base, int32_t follower, const double *twists) {
-    double v = 0.0;
+    KlPair v = {0.0, 0.0};
     if (base >= 0) {
-        const double *u = twists + 6 * base;
-        v += kl_dot3(row, u) + kl_dot3(row + 3, u + 3);
+        v += kl_lanes_times6(row, twists + 6 * base);
     }
     if (follower >= 0) {
-        const double *u = twists + 6 * follower;
-        v += kl_dot3(row + 6, u) + kl_dot3(row + 9, u + 3);
+        v += kl_lanes_times6(row + 6, twists + 6 * follower);
     }
-    return v;
+    return v[0] + v[1];
 }

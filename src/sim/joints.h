@@ -21,7 +21,7 @@ enum { KL_JOINT_MAX_ROWS = 6, KL_JOINT_MAX_DOFS = 3, KL_ROW = 12 };
 typedef struct KlJointFrame {
     double base[9], follower[9];
     double offset[3];        // d = p_F - p_B [m]
-    double position[3];      // p_F [m]
+    double pose[7];          // of F: p_F [m], quaternion
     double base_arm[3];      // p_F - r_base, where the reaction acts on the base [m]
     double follower_arm[3];  // p_F - r_follower [m]
     double relative[4];      // orientation of F in B, w >= 0

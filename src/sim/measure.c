@@ -37,13 +37,12 @@ static void measure_joints(KlSim *sim, KlState *state) {
     kl_joint_rates(sim, state->twist, sim->joint_velocity);
     double worst = 0.0;
     for (int32_t j = 0; j < sim->joint_count; j++) {
-        const KlJointDef *def = &sim->model->joints[j];
         sim->joint_residual[j] = 0.0;
         for (int32_t row = sim->row_start[j]; row < sim->row_start[j + 1]; row++) {
             sim->joint_residual[j] = max2(sim->joint_residual[j], fabs(sim->residual[row]));
         }
         worst = max2(worst, sim->joint_residual[j]);
-        kl_pose_mul(state->pose + 7 * def->follower, def->follower_frame, sim->joint_frame + 7 * j);
+        memcpy(sim->joint_frame + 7 * j, sim->frame[j].pose, sizeof sim->frame[j].pose);
     }
     sim->metrics[KL_METRIC_r_pen_joints] = worst;
 }

@@ -27,13 +27,14 @@ static bool lay_out_dense(KlHeld *h, int32_t dim, int32_t blocks) {
     return true;
 }
 
-static KlStatus lay_out(KlHeld *h, size_t dim) {
+static KlStatus lay_out(KlHeld *h, size_t dim, size_t blocks) {
     if (h->lu == NULL) {
         KL_TRY(kl_block_lu_create(&h->lu));
     }
-    if (!KL_ROOM(h->memory, 4 * dim + 1)) {
+    if (!KL_ROOM(h->memory, 4 * dim + 1) || !KL_ROOM(h->flags, blocks + 1)) {
         return KL_ERR_MEMORY;
     }
+    h->open = h->flags.at;
     double **vectors[] = {&h->x, &h->velocity, &h->shift, &h->step};
     for (size_t i = 0; i < 4; i++) {
         *vectors[i] = h->memory.at + i * dim;
@@ -44,7 +45,7 @@ static KlStatus lay_out(KlHeld *h, size_t dim) {
 KlStatus kl_held_reserve(KlHeld *h, const KlCapacity *capacity) {
     int32_t blocks = kl_scaled_dense_blocks(capacity);
     int32_t rows = capacity->dim < DENSE_ROWS ? capacity->dim : DENSE_ROWS;
-    KL_TRY(lay_out(h, (size_t)capacity->dim));
+    KL_TRY(lay_out(h, (size_t)capacity->dim, (size_t)capacity->block_count));
     if (!lay_out_dense(h, rows, rows)) {
         return KL_ERR_MEMORY;
     }
@@ -52,7 +53,7 @@ KlStatus kl_held_reserve(KlHeld *h, const KlCapacity *capacity) {
 }
 
 KlStatus kl_held_begin(KlHeld *h, const KlScaled *s) {
-    KL_TRY(lay_out(h, (size_t)s->dim));
+    KL_TRY(lay_out(h, (size_t)s->dim, (size_t)s->problem->block_count));
     h->dense = s->dim <= DENSE_ROWS;
     if (h->dense) {
         return lay_out_dense(h, s->dim, s->problem->block_count) ? KL_OK : KL_ERR_MEMORY;
@@ -65,56 +66,28 @@ void kl_held_release(KlHeld *h) {
     kl_free(h->memory.at);
     kl_free(h->dense_memory.at);
     kl_free(h->ints.at);
+    kl_free(h->flags.at);
     *h = (KlHeld){0};
 }
 
 // ---- the held rows of D + eps W ------------------------------------------------------------------
 
-static bool is_held(const KlScaled *s, const uint8_t *state, int32_t block) {
-    int32_t joints = s->problem->joint_count;
-    return block < joints || state[block - joints] == KL_STATE_STICK;
-}
-
-// Rows and columns of open blocks become those of the identity.
-static void form_held(const KlHeld *h, KlScaled *s, const uint8_t *state) {
-    const KlBlockMatrix *m = &s->system;
-    const int32_t *start = m->block_start;
-    for (int32_t b = 0; b < m->block_count; b++) {
-        bool held = is_held(s, state, b);
-        int32_t rows = start[b + 1] - start[b];
-        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            int32_t c = m->column[e];
-            size_t size = (size_t)rows * (size_t)(start[c + 1] - start[c]);
-            double *to = m->values + m->offset[e];
-            if (held && is_held(s, state, c)) {
-                memcpy(to, s->delassus.values + m->offset[e], size * sizeof *to);
-            } else {
-                memset(to, 0, size * sizeof *to);
-            }
-            for (int32_t i = 0; i < rows && c == b; i++) {
-                to[i * rows + i] = held ? to[i * rows + i] + h->shift[start[b] + i] : 1.0;
-            }
-        }
-    }
-}
-
-static int32_t held_rows(const KlScaled *s, const uint8_t *state) {
-    const int32_t *start = s->problem->block_start;
-    int32_t count = 0;
-    for (int32_t b = 0; b < s->problem->block_count; b++) {
-        count += is_held(s, state, b) ? start[b + 1] - start[b] : 0;
-    }
-    return count;
-}
-
-static void list_held_rows(KlHeld *h, const KlScaled *s, const uint8_t *state) {
-    const int32_t *start = s->problem->block_start;
+static void mark_open_blocks(KlHeld *h, const KlScaled *s, const uint8_t *state) {
+    const KlProblem *p = s->problem;
     h->held = 0;
+    for (int32_t b = 0; b < p->block_count; b++) {
+        h->open[b] = b >= p->joint_count && state[b - p->joint_count] != KL_STATE_STICK;
+        h->held += h->open[b] ? 0 : kl_block_rows(p, b);
+    }
+}
+
+static void list_held_rows(KlHeld *h, const KlScaled *s) {
+    const int32_t *start = s->problem->block_start;
+    int32_t next = 0;
     for (int32_t b = 0; b < s->problem->block_count; b++) {
-        bool held = is_held(s, state, b);
-        h->place[b] = held ? h->held : -1;
-        for (int32_t row = start[b]; row < start[b + 1] && held; row++) {
-            h->row[h->held++] = row;
+        h->place[b] = h->open[b] ? -1 : next;
+        for (int32_t row = start[b]; row < start[b + 1] && !h->open[b]; row++) {
+            h->row[next++] = row;
         }
     }
 }
@@ -147,15 +120,24 @@ static void form_dense(KlHeld *h, const KlScaled *s) {
     }
 }
 
-static bool factor(KlHeld *h, KlScaled *s, const uint8_t *state) {
+// Rows and columns of open blocks become those of the identity.
+static void stand_open_rows_alone(KlHeld *h, const KlScaled *s) {
+    const int32_t *start = s->problem->block_start;
+    for (int32_t b = s->problem->joint_count; b < s->problem->block_count; b++) {
+        for (int32_t row = start[b]; row < start[b + 1] && h->open[b]; row++) {
+            h->shift[row] = 1.0;
+        }
+    }
+}
+
+static bool factor(KlHeld *h, KlScaled *s) {
     s->factorizations++;
     if (h->dense) {
         form_dense(h, s);
         return kl_llt_factor_shifted(h->values, h->held, kl_llt_padded(h->held), h->diagonal, h->factor) < 0;
     }
-    kl_scaled_mirror(s);
-    form_held(h, s, state);
-    return kl_block_lu_factor(h->lu, &s->system);
+    stand_open_rows_alone(h, s);
+    return kl_block_lu_factor_shifted(h->lu, &s->delassus, h->shift, h->open);
 }
 
 static bool is_regular(const KlHeld *h) {
@@ -178,11 +160,11 @@ static void solve_dense(KlHeld *h, const KlScaled *s, double *x) {
 
 // Two held rigid points of one pair of bodies: neither lets go along the line between them, so a row is one too
 // many.
-static bool has_twin_points(const KlScaled *s, const uint8_t *state) {
+static bool has_twin_points(const KlHeld *h, const KlScaled *s) {
     const KlProblem *p = s->problem;
     int32_t last = -1;
     for (int32_t b = p->joint_count + p->limit_count; b < p->block_count && p->body_count > 0; b++) {
-        if (!is_held(s, state, b) || kl_scaled_softness(s, p->block_start[b]) > 0.0) {
+        if (h->open[b] || kl_scaled_softness(s, p->block_start[b]) > 0.0) {
             continue;
         }
         if (last >= 0 && memcmp(p->block_body + 2 * b, p->block_body + 2 * last, 2 * sizeof *p->block_body) == 0) {
@@ -194,37 +176,34 @@ static bool has_twin_points(const KlScaled *s, const uint8_t *state) {
 }
 
 // Whether the held rows may be independent. More rows than the bodies have freedoms cannot be.
-static bool may_be_regular(const KlScaled *s, const uint8_t *state) {
+static bool may_be_regular(const KlHeld *h, const KlScaled *s) {
     int32_t bodies = s->problem->body_count;
-    return bodies == 0 || (held_rows(s, state) <= 6 * bodies && !has_twin_points(s, state));
+    return bodies == 0 || (h->held <= 6 * bodies && !has_twin_points(h, s));
 }
 
 // With hardly a shift where that is regular: one solution then is exact.
-static bool factor_best(KlHeld *h, KlScaled *s, const uint8_t *state) {
-    kl_least_norm_shifts(s, h->shift);
-    if (may_be_regular(s, state)) {
-        double least = s->least_shift;
+static bool factor_best(KlHeld *h, KlScaled *s) {
+    if (may_be_regular(h, s)) {
         for (int32_t i = 0; i < s->dim; i++) {
-            h->step[i] = h->shift[i];
-            h->shift[i] = least;
+            h->shift[i] = s->least_shift;
         }
-        if (factor(h, s, state) && is_regular(h)) {
+        if (factor(h, s) && is_regular(h)) {
             return true;
         }
-        memcpy(h->shift, h->step, (size_t)s->dim * sizeof *h->shift);
     }
-    return factor(h, s, state);
+    kl_least_norm_shifts(s, h->shift);
+    return factor(h, s);
 }
 
 // step = -v in held rows, 0 in open ones; returns the largest of it.
-static double pull(KlHeld *h, const KlScaled *s, const uint8_t *state) {
+static double pull(KlHeld *h, const KlScaled *s) {
     const int32_t *start = s->problem->block_start;
     double largest = 0.0;
     for (int32_t b = 0; b < s->problem->block_count; b++) {
-        bool held = is_held(s, state, b);
         for (int32_t row = start[b]; row < start[b + 1]; row++) {
-            h->step[row] = held ? -h->velocity[row] : 0.0;
-            largest = fabs(h->step[row]) > largest ? fabs(h->step[row]) : largest;
+            double left = h->open[b] ? 0.0 : -h->velocity[row];
+            h->step[row] = left;
+            largest = fabs(left) > largest ? fabs(left) : largest;
         }
     }
     return largest;
@@ -232,15 +211,16 @@ static double pull(KlHeld *h, const KlScaled *s, const uint8_t *state) {
 
 bool kl_held_solve(KlHeld *h, KlScaled *s, const uint8_t *state, double tolerance) {
     size_t bytes = (size_t)s->dim * sizeof *h->x;
+    mark_open_blocks(h, s, state);
     if (h->dense) {
-        list_held_rows(h, s, state);
+        list_held_rows(h, s);
     }
-    if (!factor_best(h, s, state)) {
+    if (!factor_best(h, s)) {
         return false;
     }
     memset(h->x, 0, bytes);
     memcpy(h->velocity, s->free_velocity, bytes);
-    double first = pull(h, s, state), left = first;
+    double first = pull(h, s), left = first;
     double goal = (tolerance > ROUNDING ? tolerance : ROUNDING) * first;
     for (int32_t round = 0; round < ROUNDS && left > goal; round++) {
         if (h->dense) {
@@ -252,7 +232,7 @@ bool kl_held_solve(KlHeld *h, KlScaled *s, const uint8_t *state, double toleranc
             h->x[i] += h->step[i];
         }
         kl_scaled_velocity(s, h->x, h->velocity);
-        double now = pull(h, s, state);
+        double now = pull(h, s);
         if (!(now <= goal || now < SLOW * left)) {
             return false;
         }

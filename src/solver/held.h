@@ -13,9 +13,10 @@ typedef struct KlHeld {
     double *x, *velocity;  // (dim) what kl_held_solve found, and D x + v_f
     double *shift, *step;  // (dim) eps W; scratch
     KlBlockLu *lu;         // its own: symmetric, so laid out for Cholesky
+    uint8_t *open;         // (block_count) not held
+    int32_t held;          // rows
     // Few rows: held rows alone, dense (math/llt.h).
     bool dense;
-    int32_t held;      // rows
     int32_t *row;      // (held) in the problem
     int32_t *place;    // (block_count) first held row of each block, -1 when open
     double *values;    // (held x padded) lower triangle
@@ -24,6 +25,7 @@ typedef struct KlHeld {
     double *diagonal;  // (padded) shifts
     KL_BUFFER(double) memory, dense_memory;
     KL_BUFFER(int32_t) ints;
+    KL_BUFFER(uint8_t) flags;
 } KlHeld;
 
 // Room for problems up to a capacity (the factor: up to KL_SCALED_DENSE rows), or for the problem

@@ -175,23 +175,35 @@ static double strict_relative(const Newton *n, const double *natural) {
     const KlScaled *s = &n->scaled;
     double largest = 0.0;
     for (int32_t i = 0; i < s->dim; i++) {
-        double weight = i < s->first_limit ? s->report_scale[i] / s->scale[i] : s->scale[i];
-        double error = fabs(weight * natural[i]);
+        double error = fabs(s->weight[i] * natural[i]);
         largest = error > largest ? error : largest;
     }
     return largest * s->unit / s->report_size;
 }
 
-static void start_newton(Newton *n, const double *from, double eta, bool attempt) {
+static void evaluate_present(Newton *n) {
+    n->merit = evaluate(n, n->x, n->velocity, n->natural, &n->relative);
+    n->window_relative = n->relative;
+}
+
+static void ensure_evaluated(Newton *n) {
+    if (!(n->merit < INFINITY)) {
+        evaluate_present(n);
+    }
+}
+
+static void set_present(Newton *n, const double *from, double eta, bool attempt) {
     n->phase = PHASE_NEWTON;
     n->attempt = attempt;
     n->eta = eta < n->scaled.least_shift ? n->scaled.least_shift : eta;
     n->window = n->refusals = n->phase_steps = 0;
-    if (from != n->x) {
-        memcpy(n->x, from, (size_t)n->scaled.dim * sizeof *n->x);
-    }
-    n->merit = evaluate(n, n->x, n->velocity, n->natural, &n->relative);
-    n->window_relative = n->relative;
+    memcpy(n->x, from, (size_t)n->scaled.dim * sizeof *n->x);
+    n->merit = n->relative = n->window_relative = INFINITY;  // not evaluated yet
+}
+
+static void start_newton(Newton *n, const double *from, double eta, bool attempt) {
+    set_present(n, from, eta, attempt);
+    evaluate_present(n);
 }
 
 // From here on joints yield a little. (The held problem and the search for the least norm know no
@@ -200,8 +212,7 @@ static void soften_joints(Newton *n) {
     if (n->compliance > 0.0) {
         kl_scaled_soften_joints(&n->scaled, n->compliance);
         n->best_relative = INFINITY;
-        n->merit = evaluate(n, n->x, n->velocity, n->natural, &n->relative);
-        n->window_relative = n->relative;
+        evaluate_present(n);
     }
 }
 
@@ -352,10 +363,15 @@ static void start_sweeps(Newton *n) {
 }
 
 // Where nothing slides the contact states make the problem linear. They are the guess's first, then
-// those of what they led to.
+// those of what they led to. Joints alone have none: then the guess is not even looked at.
 static void start_held(Newton *n) {
-    (void)kl_semismooth_states(&n->scaled, n->x, n->velocity, n->state);
-    if (!n->scaled.bodies && !slides(n) && !is_lopsided(n)) {
+    bool linear = !n->scaled.bodies && !is_lopsided(n);
+    if (!linear || n->scaled.limits + n->scaled.contacts > 0) {
+        evaluate_present(n);
+        (void)kl_semismooth_states(&n->scaled, n->x, n->velocity, n->state);
+    }
+    ensure_best(n);
+    if (linear && !slides(n)) {
         n->phase = PHASE_HELD;
         n->held_tries = 0;
     } else {
@@ -394,6 +410,7 @@ static void try_held(Newton *n, double tolerance) {
     KlHeld *h = &n->held;
     size_t bytes = (size_t)n->scaled.dim * sizeof *n->x;
     if (!kl_held_solve(h, &n->scaled, n->state, HELD_SHARE * tolerance)) {
+        ensure_evaluated(n);
         start_sweeps(n);
         return;
     }
@@ -413,6 +430,7 @@ static void try_held(Newton *n, double tolerance) {
         ++n->held_tries < HELD_TRIES) {
         return;
     }
+    ensure_evaluated(n);
     if (merit < n->merit) {
         memcpy(n->trial, h->x, bytes);
         memcpy(n->trial_velocity, h->velocity, bytes);
@@ -584,9 +602,10 @@ static KlStatus begin(KlRun *run) {
     n->best_relative = INFINITY;
     n->compliance = run->param[PARAM_COMPLIANCE] * run->param[KL_PARAM_TOLERANCE];
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
-    start_newton(n, n->trial, kl_param(run, PARAM_ETA), false);
-    ensure_best(n);
+    set_present(n, n->trial, kl_param(run, PARAM_ETA), false);
     if (run->param[PARAM_INTERIOR] != 0.0) {
+        evaluate_present(n);
+        ensure_best(n);
         soften_joints(n);
         start_interior(n);
     } else {

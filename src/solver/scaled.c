@@ -256,41 +256,57 @@ static void scale_rows(KlScaled *s, const KlProblemStorage *storage) {
     }
 }
 
-// Block (b, c) of D: the share of one body, which is side `left` of b and side `right` of c. Two columns at a time.
-static void body_share(const KlScaled *s, int32_t b, int32_t c, int32_t left, int32_t right, bool first, double *to) {
-    const int32_t *start = s->problem->block_start;
-    int32_t columns = start[c + 1] - start[c];
-    for (int32_t i = start[b]; i < start[b + 1]; i++, to += columns) {
-        const double *row = s->rows + 12 * (size_t)i + 6 * left,
-                     *column = s->divided + 12 * (size_t)start[c] + 6 * right;
-        KlPair low = kl_load(row), middle = kl_load(row + 2), high = kl_load(row + 4);
+// Rows (12 apart) times columns (12 apart), six or twelve numbers each; two columns at a time.
+static inline void multiply_rows(const double *rows, int32_t count, const double *columns, int32_t width, bool both,
+                                 bool add, double *to) {
+    for (const double *row = rows, *end = rows + 12 * count; row < end; row += 12) {
+        const double *column = columns;
         int32_t j = 0;
-        for (; j + 2 <= columns; j += 2, column += 24) {
-            const double *next = column + 12;
-            KlPair one = (low * kl_load(column) + middle * kl_load(column + 2)) + high * kl_load(column + 4);
-            KlPair two = (low * kl_load(next) + middle * kl_load(next + 2)) + high * kl_load(next + 4);
+        for (; j + 2 <= width; j += 2, column += 24, to += 2) {
+            KlPair one = kl_lanes_times6(row, column), two = kl_lanes_times6(row, column + 12);
+            if (both) {
+                one += kl_lanes_times6(row + 6, column + 6);
+                two += kl_lanes_times6(row + 6, column + 18);
+            }
             KlPair product = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
-            kl_store(to + j, first ? product : kl_load(to + j) + product);
+            kl_store(to, add ? kl_load(to) + product : product);
         }
-        if (j < columns) {
-            double product = kl_lanes_dot6(row, column);
-            to[j] = first ? product : to[j] + product;
+        if (j < width) {
+            KlPair one = kl_lanes_times6(row, column);
+            if (both) {
+                one += kl_lanes_times6(row + 6, column + 6);
+            }
+            *to = add ? *to + (one[0] + one[1]) : one[0] + one[1];
+            to++;
         }
     }
 }
 
+// Block (b, c) of D: the shares of the bodies that both touch.
 static void fill_block(const KlScaled *s, int32_t b, int32_t c, double *to) {
-    const int32_t *bodies = s->problem->block_body;
+    const int32_t *start = s->problem->block_start, *left = s->problem->block_body + 2 * b;
+    const int32_t *right = s->problem->block_body + 2 * c;
+    const double *rows = s->rows + 12 * (size_t)start[b], *columns = s->divided + 12 * (size_t)start[c];
+    int32_t count = start[b + 1] - start[b], width = start[c + 1] - start[c];
+    if (left[0] == right[0] && left[1] == right[1] && left[0] >= 0 && left[1] >= 0) {
+        multiply_rows(rows, count, columns, width, true, false, to);
+        return;
+    }
     bool first = true;
     for (int32_t side = 0; side < 4; side++) {
-        int32_t body = bodies[2 * b + side / 2];
-        if (body >= 0 && bodies[2 * c + side % 2] == body) {
-            body_share(s, b, c, side / 2, side % 2, first, to);
-            first = false;
+        int32_t i = side / 2, j = side % 2;
+        if (left[i] != right[j] || left[i] < 0) {
+            continue;
         }
+        if (first) {
+            multiply_rows(rows + 6 * i, count, columns + 6 * j, width, false, false, to);
+        } else {
+            multiply_rows(rows + 6 * i, count, columns + 6 * j, width, false, true, to);
+        }
+        first = false;
     }
     if (first) {
-        memset(to, 0, (size_t)kl_block_rows(s->problem, b) * (size_t)kl_block_rows(s->problem, c) * sizeof *to);
+        memset(to, 0, (size_t)count * (size_t)width * sizeof *to);
     }
 }
 
@@ -390,7 +406,7 @@ static void add_softening(KlScaled *s) {
         int32_t rows = kl_block_rows(p, b);
         double *diagonal = diagonal_block(&s->delassus, b);
         for (int32_t i = 0; i < rows; i++) {
-            diagonal[i * rows + i] += kl_scaled_softness(s, p->block_start[b] + i);
+            diagonal[i * rows + i] += s->softness[p->block_start[b] + i];
         }
     }
 }
@@ -400,13 +416,14 @@ static void add_softening(KlScaled *s) {
 static bool lay_out(KlScaled *s) {
     size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
     // One more than needed: an offset into no array at all would be undefined.
-    if (!KL_ROOM(s->vectors, 9 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
+    if (!KL_ROOM(s->vectors, 11 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
         !KL_ROOM(s->flags, contacts + 1)) {
         return false;
     }
     double *at = s->vectors.at;
-    double **vectors[] = {&s->scale,   &s->report_scale, &s->free_velocity, &s->lambda,          &s->compliance,
-                          &s->product, &s->residual,     &s->reply,         &s->laws.joint_shift};
+    double **vectors[] = {&s->scale,      &s->report_scale, &s->free_velocity,   &s->lambda,
+                          &s->compliance, &s->softness,     &s->weight,          &s->product,
+                          &s->residual,   &s->reply,        &s->laws.joint_shift};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++, at += dim) {
         *vectors[i] = at;
     }
@@ -454,6 +471,8 @@ static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     for (int32_t i = 0; i < s->dim; i++) {
         bool own = i < s->first_limit && storage->diagonal[i] > 0.0;
         s->scale[i] = sqrt(own ? 1.0 / storage->diagonal[i] : s->report_scale[i]);
+        s->weight[i] = i < s->first_limit ? s->report_scale[i] / s->scale[i] : s->scale[i];
+        s->softness[i] = s->scale[i] * p->softening[i] * s->scale[i];
         s->free_velocity[i] = s->scale[i] * p->free_velocity[i];
         largest = larger(largest, fabs(s->free_velocity[i]));
         s->report_size = larger(s->report_size, s->report_scale[i] * fabs(p->free_velocity[i]));
@@ -541,6 +560,7 @@ void kl_scaled_soften_joints(KlScaled *s, double share) {
             int32_t row = p->block_start[b] + i;
             double before = s->compliance[row];
             s->compliance[row] = share > 0.0 ? share * heavier_reply(s, row) : 0.0;
+            s->softness[row] = s->scale[row] * p->softening[row] * s->scale[row] + s->compliance[row];
             if (diagonal != NULL) {
                 diagonal[i * rows + i] += s->compliance[row] - before;
             }
@@ -615,8 +635,8 @@ static void pull_bodies(const KlScaled *s, const double *x, double *product) {
         kl_block_twists(p, b, s->twists.at, du);
         for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
             const double *scaled = s->rows + 12 * (size_t)row;
-            product[row] =
-                kl_lanes_dot6(scaled, du[0]) + kl_lanes_dot6(scaled + 6, du[1]) + kl_scaled_softness(s, row) * x[row];
+            KlPair moved = kl_lanes_times6(scaled, du[0]) + kl_lanes_times6(scaled + 6, du[1]);
+            product[row] = (moved[0] + moved[1]) + s->softness[row] * x[row];
         }
     }
 }
@@ -689,8 +709,7 @@ void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural) {
     double largest = 0.0, size = 0.0;
     for (int32_t i = 0; i < s->dim; i++) {
-        double weight = i < s->first_limit ? s->report_scale[i] / s->scale[i] : s->scale[i];
-        double error = fabs(weight * (natural[i] - s->compliance[i] * x[i]));
+        double error = fabs(s->weight[i] * (natural[i] - s->compliance[i] * x[i]));
         largest = error > largest || isnan(error) ? error : largest;
         size = larger(size, fabs(s->scale[i] * x[i]));
     }

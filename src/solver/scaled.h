@@ -65,6 +65,8 @@ typedef struct KlScaled {
     double *reply;           // (dim) scratch of the body system
     double *rows, *divided;  // (dim x 12) body form: p J, p J M^-1
     double *compliance;      // (dim) of kl_scaled_soften_joints
+    double *softness;        // (dim) R in scaled units, compliance included
+    double *weight;          // (dim) S / p on joint rows, p on others: r_nat_rel from the scaled natural map
     bool bodies;             // systems are factored in body space
     double least_shift;      // smallest proximal term that this factorization bears
     double report_size;      // |S v_f| of r_nat_rel
@@ -106,10 +108,7 @@ static inline int32_t kl_scaled_dense_blocks(const KlCapacity *c) {  // a block 
 KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity);
 void kl_scaled_release(KlScaled *s);
 
-// R of a row in scaled units, compliance included.
-static inline double kl_scaled_softness(const KlScaled *s, int32_t row) {
-    return s->scale[row] * s->problem->softening[row] * s->scale[row] + s->compliance[row];
-}
+static inline double kl_scaled_softness(const KlScaled *s, int32_t row) { return s->softness[row]; }
 void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x);
 void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda);
 // Adds to the diagonal of D, on joint rows, a share of the heavier body's reply (1/m and the like), in
