@@ -62,8 +62,41 @@ struct KlBlockLu {
     KL_BUFFER(int32_t) scalar_order;              // (rows) row of A at each elimination position
     int32_t *position, *order, *scalar_position;  // in ints
     KlOrderingWork ordering;
+    size_t numbers, largest, deepest;  // entries of factor, of dense and of stack
     double flops, least_pivot;
 };
+
+// ---- patterns ----------------------------------------------------------------------------------
+
+int32_t kl_block_matrix_find(const KlBlockMatrix *m, int32_t row, int32_t column) {
+    int32_t low = m->row_start[row], high = m->row_start[row + 1];
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (m->column[middle] <= column) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void kl_block_matrix_mirror(const KlBlockMatrix *m, int32_t *next, int32_t *transpose) {
+    memcpy(next, m->row_start, (size_t)m->block_count * sizeof *next);
+    for (int32_t e = 0; e < m->row_start[m->block_count]; e++) {  // rows ascend, so mirrored entries come in order
+        transpose[e] = next[m->column[e]]++;
+    }
+}
+
+void kl_sort_ascending(int32_t *list, int32_t count) {
+    for (int32_t i = 1; i < count; i++) {
+        int32_t value = list[i], j = i;
+        for (; j > 0 && list[j - 1] > value; j--) {
+            list[j] = list[j - 1];
+        }
+        list[j] = value;
+    }
+}
 
 // ---- memory ------------------------------------------------------------------------------------
 
@@ -97,7 +130,7 @@ KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t
     return ok ? kl_ordering_reserve(&lu->ordering, blocks, entries, rows) : KL_ERR_MEMORY;
 }
 
-size_t kl_block_lu_nonzeros(const KlBlockLu *lu) { return lu->factor.used; }
+size_t kl_block_lu_nonzeros(const KlBlockLu *lu) { return lu->numbers; }
 double kl_block_lu_least_pivot(const KlBlockLu *lu) { return lu->least_pivot; }
 double kl_block_lu_flops(const KlBlockLu *lu) { return lu->flops; }
 
@@ -430,9 +463,10 @@ static bool plan_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
     return true;
 }
 
-// Storage of the factor, the largest front, the places on the stack and the arithmetic.
+// Places in the factor and on the stack, and the arithmetic.
 static bool lay_out_numbers(KlBlockLu *lu) {
-    size_t factor = 0, scalars = 0, largest = 0, depth = 0, deepest = 0;
+    size_t factor = 0, scalars = 0, depth = 0;
+    lu->largest = lu->deepest = 0;
     lu->flops = 0.0;
     for (int32_t i = 0; i < lu->fronts; i++) {
         Front *f = &lu->front.at[i];
@@ -445,24 +479,19 @@ static bool lay_out_numbers(KlBlockLu *lu) {
         factor += lu->symmetric ? 0 : below * (size_t)f->pivots;
         f->scalar_begin = (int32_t)scalars;
         scalars += below;
-        largest = largest > numbers ? largest : numbers;
+        lu->largest = lu->largest > numbers ? lu->largest : numbers;
         f->update = depth - f->children;
         depth = f->update + below * below;
-        deepest = deepest > depth ? deepest : depth;
+        lu->deepest = lu->deepest > depth ? lu->deepest : depth;
         if (f->parent >= 0) {
             lu->front.at[f->parent].children += below * below;
         }
         double p = f->pivots, n = f->size;
         lu->flops += (lu->symmetric ? 0.5 : 1.0) * (p * n * n - p * p * n + p * p * p / 3.0);
     }
-    lu->factor.used = 0;
-    if (!KL_ROOM(lu->factor, factor) || !KL_ROOM(lu->scalar_rows, scalars) || !KL_ROOM(lu->dense, largest) ||
-        !KL_ROOM(lu->stack, deepest) || !KL_ROOM(lu->vector, 2 * (size_t)lu->rows + 1) ||
-        !KL_ROOM(lu->scalar_order, lu->rows)) {
-        return false;
-    }
-    lu->factor.used = factor;
-    return true;
+    lu->numbers = factor;
+    return KL_ROOM(lu->scalar_rows, scalars) && KL_ROOM(lu->vector, 2 * (size_t)lu->rows + 1) &&
+           KL_ROOM(lu->scalar_order, lu->rows);
 }
 
 static void list_scalar_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
@@ -478,7 +507,7 @@ static void list_scalar_rows(KlBlockLu *lu, const KlBlockMatrix *m) {
     }
 }
 
-KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense) {
+KlStatus kl_block_lu_plan(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense) {
     if (same_pattern(lu, matrix, symmetric, dense)) {
         return KL_OK;
     }
@@ -528,6 +557,16 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
     list_scalar_rows(lu, matrix);
     lu->analyzed = true;
     return KL_OK;
+}
+
+KlStatus kl_block_lu_room(KlBlockLu *lu) {
+    bool ok = KL_ROOM(lu->factor, lu->numbers) && KL_ROOM(lu->dense, lu->largest) && KL_ROOM(lu->stack, lu->deepest);
+    return ok ? KL_OK : KL_ERR_MEMORY;
+}
+
+KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense) {
+    KL_TRY(kl_block_lu_plan(lu, matrix, symmetric, dense));
+    return kl_block_lu_room(lu);
 }
 
 // ---- numeric: a front --------------------------------------------------------------------------

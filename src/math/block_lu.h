@@ -21,6 +21,11 @@ typedef struct KlBlockMatrix {
     double *values;
 } KlBlockMatrix;
 
+int32_t kl_block_matrix_find(const KlBlockMatrix *m, int32_t row, int32_t column);  // an entry that is there
+// transpose (entries) of a pattern; `next` (block_count) is scratch.
+void kl_block_matrix_mirror(const KlBlockMatrix *m, int32_t *next, int32_t *transpose);
+void kl_sort_ascending(int32_t *list, int32_t count);  // by insertion: for rows, short and nearly sorted
+
 typedef struct KlBlockLu KlBlockLu;
 
 KlStatus kl_block_lu_create(KlBlockLu **lu);
@@ -31,6 +36,9 @@ void kl_block_lu_destroy(KlBlockLu *lu);
 KlStatus kl_block_lu_reserve(KlBlockLu *lu, int32_t rows, int32_t blocks, size_t entries);
 // Orders and lays out for this pattern; cheap when it is the last one. KL_ERR_MEMORY.
 // `dense` takes the whole matrix as one front, in the order given.
+KlStatus kl_block_lu_plan(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense);
+KlStatus kl_block_lu_room(KlBlockLu *lu);  // for the numbers of the factor as planned. KL_ERR_MEMORY
+// Both.
 KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symmetric, bool dense);
 // False when a pivot vanishes, or is not positive when symmetric. No allocation.
 bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *matrix);
@@ -40,7 +48,7 @@ bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *matrix, cons
                                 const uint8_t *left_out);
 void kl_block_lu_solve(KlBlockLu *lu, double *x);  // (rows) b in, x out
 
-size_t kl_block_lu_nonzeros(const KlBlockLu *lu);     // stored entries of the factor
+size_t kl_block_lu_nonzeros(const KlBlockLu *lu);     // entries of the factor, as planned
 double kl_block_lu_least_pivot(const KlBlockLu *lu);  // magnitude, of the last factorization that ended well
 double kl_block_lu_flops(const KlBlockLu *lu);        // multiply-adds of one factorization
 

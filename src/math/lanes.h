@@ -101,4 +101,11 @@ static inline KlPair kl_lanes_two_dots(const double *a, const double *b, const d
     return sums;
 }
 
+// to (6) += factor a
+static inline void kl_lanes_add6(double factor, const double a[6], double to[6]) {
+    for (int32_t k = 0; k < 6; k += 2) {
+        kl_store(to + k, kl_load(to + k) + kl_both(factor) * kl_load(a + k));
+    }
+}
+
 #endif

@@ -13,7 +13,9 @@
 enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_RHO, PARAM_OMEGA, PARAM_ETA, PARAM_ADAPT, PARAM_ACCELERATE };
 
 static const KlParam params[] = {
-    KL_SCALED_PARAMS,
+    KL_COMMON_PARAMS_OF(1e-10, "The solve ends when r_nat_rel is at most this."),
+    KL_FACTOR_PARAM(KL_FACTOR_ITERATIVE, "auto|dense|sparse|bodies|iterative",
+                    ", or iterative: conjugate gradients in body space"),
     {"rho", "First penalty", "", "rho^0, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1.0, 1e-6, 1e6,
      true, NULL},
     {"omega", "Over-relaxation", "", "Share of x in x_r; above 1 looks ahead.", KL_PARAM_REAL, 1.6, 0.1, 1.99, false,
@@ -47,9 +49,9 @@ static KlStatus lay_out(AdmmNcpPlus *n) {
 }
 
 static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
-    (void)param;
     AdmmNcpPlus *n = state;
-    if (kl_scaled_reserve(&n->scaled, capacity) != KL_OK || lay_out(n) != KL_OK) {
+    if (kl_scaled_reserve(&n->scaled, capacity, (KlFactorization)(int32_t)param[PARAM_FACTORIZATION]) != KL_OK ||
+        lay_out(n) != KL_OK) {
         arena->failed = true;
     }
 }

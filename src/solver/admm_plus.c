@@ -14,8 +14,9 @@ enum { MOST_RESTARTS = 200 };  // of the acceleration: after so many it only dis
 static const double JOINT_SHARE = 0.1;
 static const double IMBALANCE = 5.0, PENALTY_LEAST = 1e-6, PENALTY_MOST = 1e6;
 enum { WINDOW = 50, FIRST_REST = 100, LONGEST_REST = 1600 };
-static const double PAYS = 0.3;   // drop of the residual in a window that keeps the acceleration on
-static const double GUARD = 2.0;  // growth of the residual that restarts the acceleration
+static const double PAYS = 0.3;       // drop of the residual in a window that keeps the acceleration on
+static const double ACCURACY = 0.03;  // of the last residual: error that a solution may have
+static const double GUARD = 2.0;      // growth of the residual that restarts the acceleration
 
 KlStatus kl_admm_plus_reserve(KlAdmmPlus *a, const KlScaled *s) {
     size_t dim = (size_t)s->dim;
@@ -65,6 +66,7 @@ void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start, double 
         a->q[i] = a->y[i] - a->z[i] / a->penalty;
     }
     memset(a->z, 0, (size_t)s->first_limit * sizeof *a->z);
+    a->residual = sqrt(kl_lanes_dot(a->q, a->q, s->dim));
 }
 
 // y and z of q. All of space is the cone of joint rows: y is q there, and z stays 0.
@@ -111,7 +113,7 @@ static void find_x(KlAdmmPlus *a, KlScaled *s) {
         int32_t row = s->first_contact + 3 * k;
         a->work[row + 2] -= kl_desaxce_normal(s->problem->friction[k], a->z + row);
     }
-    kl_scaled_solve_shifted(s, a->work);
+    kl_scaled_solve_shifted(s, ACCURACY * a->residual, a->work);
     swap(&a->x, &a->work);
 }
 

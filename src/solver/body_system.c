@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "math/lanes.h"
 #include "math/vec.h"
 #include "solver/scaled.h"
 
@@ -34,55 +35,15 @@ static void partners(const KlProblem *p, const int32_t *start, const int32_t *li
     }
 }
 
-static void list_constraints(const KlProblem *p, int32_t *start, int32_t *list) {
-    memset(start, 0, ((size_t)p->body_count + 2) * sizeof *start);
-    for (int32_t i = 0; i < 2 * p->block_count; i++) {
-        if (p->block_body[i] >= 0) {
-            start[p->block_body[i] + 2]++;
-        }
-    }
-    for (int32_t b = 0; b < p->body_count; b++) {
-        start[b + 2] += start[b + 1];
-    }
-    for (int32_t i = 0; i < 2 * p->block_count; i++) {
-        if (p->block_body[i] >= 0) {
-            list[start[p->block_body[i] + 1]++] = i / 2;
-        }
-    }
-}
-
-static void sort_ascending(int32_t *list, int32_t count) {
-    for (int32_t i = 1; i < count; i++) {
-        int32_t value = list[i], j = i;
-        for (; j > 0 && list[j - 1] > value; j--) {
-            list[j] = list[j - 1];
-        }
-        list[j] = value;
-    }
-}
-
-static int32_t find_entry(const KlBlockMatrix *m, int32_t row, int32_t column) {
-    int32_t low = m->row_start[row], high = m->row_start[row + 1];
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (m->column[middle] <= column) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static KlStatus make_pattern(KlBodySystem *bs, const KlProblem *p) {
     size_t bodies = (size_t)p->body_count, blocks = (size_t)p->block_count;
-    if (!KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 2)) {
+    if (!KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 1)) {
         return KL_ERR_MEMORY;
     }
-    int32_t *start = bs->work.at, *list = start + bodies + 2, *mark = list + 2 * blocks, *columns = mark + bodies;
+    int32_t *start = bs->work.at, *list = start + bodies + 1, *mark = list + 2 * blocks, *columns = mark + bodies;
     int32_t count;
     size_t entries = 0;
-    list_constraints(p, start, list);
+    kl_scaled_list_blocks(p, start, list);
     for (int32_t pass = 0; pass < 2; pass++) {  // count, then fill
         for (size_t b = 0; b < bodies; b++) {
             mark[b] = -1;
@@ -99,7 +60,7 @@ static KlStatus make_pattern(KlBodySystem *bs, const KlProblem *p) {
                 entries += (size_t)count;
                 continue;
             }
-            sort_ascending(columns, count);
+            kl_sort_ascending(columns, count);
             block_start[b] = 6 * b;
             row_start[b] = e;
             for (int32_t k = 0; k < count; k++, e++) {
@@ -114,18 +75,13 @@ static KlStatus make_pattern(KlBodySystem *bs, const KlProblem *p) {
             bs->entry = transpose + entries;
             bs->matrix = (KlBlockMatrix){p->body_count, block_start,    row_start,    column,
                                          transpose,     bs->offsets.at, bs->values.at};
-            memcpy(mark, row_start, bodies * sizeof *mark);
-            for (int32_t b = 0; b < p->body_count; b++) {
-                for (int32_t k = row_start[b]; k < row_start[b + 1]; k++) {
-                    transpose[k] = mark[column[k]]++;
-                }
-            }
+            kl_block_matrix_mirror(&bs->matrix, mark, transpose);
         }
     }
     for (int32_t b = 0; b < p->block_count; b++) {
         for (int32_t k = 0; k < 4; k++) {
             int32_t row = p->block_body[2 * b + k / 2], column = p->block_body[2 * b + k % 2];
-            bs->entry[4 * b + k] = row >= 0 && column >= 0 ? find_entry(&bs->matrix, row, column) : -1;
+            bs->entry[4 * b + k] = row >= 0 && column >= 0 ? kl_block_matrix_find(&bs->matrix, row, column) : -1;
         }
     }
     return KL_OK;
@@ -138,7 +94,7 @@ KlStatus kl_body_system_reserve(KlBodySystem *bs, const KlCapacity *capacity) {
     if (bs->lu == NULL) {
         KL_TRY(kl_block_lu_create(&bs->lu));
     }
-    bool ok = KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 2) && KL_ROOM(bs->numbers, 2 * numbers + 6 * bodies) &&
+    bool ok = KL_ROOM(bs->work, 3 * bodies + 2 * blocks + 1) && KL_ROOM(bs->numbers, 2 * numbers + 6 * bodies) &&
               KL_ROOM(bs->pattern, 2 * (bodies + 1) + 2 * entries + 4 * blocks) && KL_ROOM(bs->offsets, entries) &&
               KL_ROOM(bs->values, 36 * entries);
     return ok ? kl_block_lu_reserve(bs->lu, 6 * capacity->size.body_count, capacity->size.body_count, entries)
@@ -158,7 +114,7 @@ KlStatus kl_body_system_begin(KlBodySystem *bs, const KlScaled *s, bool cholesky
     bs->response = bs->inverse + numbers;
     bs->wrench = bs->response + numbers;
     KL_TRY(make_pattern(bs, p));
-    return kl_block_lu_analyze(bs->lu, &bs->matrix, cholesky, false);
+    return kl_block_lu_plan(bs->lu, &bs->matrix, cholesky, false);
 }
 
 // ---- the laws, inverted ------------------------------------------------------------------------
@@ -227,17 +183,21 @@ static bool invert_laws(KlBodySystem *bs, const KlScaled *s) {
 
 // ---- M + J^T C J -------------------------------------------------------------------------------
 
+void kl_body_system_mass(const KlProblem *p, int32_t body, double *block) {
+    memset(block, 0, 36 * sizeof *block);
+    for (int32_t i = 0; i < 3; i++) {
+        block[7 * i] = p->mass[body];
+        for (int32_t j = 0; j < 3; j++) {
+            block[6 * (3 + i) + 3 + j] = p->inertia[9 * (size_t)body + 3 * (size_t)i + (size_t)j];
+        }
+    }
+}
+
 static void add_masses(KlBodySystem *bs, const KlProblem *p) {
     const KlBlockMatrix *m = &bs->matrix;
     memset(m->values, 0, 36 * (size_t)m->row_start[p->body_count] * sizeof *m->values);
     for (int32_t b = 0; b < p->body_count; b++) {
-        double *block = m->values + m->offset[find_entry(m, b, b)];
-        for (int32_t i = 0; i < 3; i++) {
-            block[7 * i] = p->mass[b];
-            for (int32_t j = 0; j < 3; j++) {
-                block[6 * (3 + i) + 3 + j] = p->inertia[9 * (size_t)b + 3 * (size_t)i + (size_t)j];
-            }
-        }
+        kl_body_system_mass(p, b, m->values + m->offset[kl_block_matrix_find(m, b, b)]);
     }
 }
 
@@ -245,10 +205,7 @@ static void add_masses(KlBodySystem *bs, const KlProblem *p) {
 static void add_product(const double *jacobian, const double *response, int32_t count, double *block) {
     for (int32_t r = 0; r < count; r++, jacobian += 12, response += 12) {
         for (int32_t i = 0; i < 6; i++) {
-            double factor = jacobian[i];
-            for (int32_t j = 0; j < 6; j++) {
-                block[6 * i + j] += factor * response[j];
-            }
+            kl_lanes_add6(jacobian[i], response, block + 6 * i);
         }
     }
 }
@@ -327,12 +284,10 @@ static void gather_wrench(const KlScaled *s, const double *x, double *wrench) { 
     for (int32_t b = 0; b < p->block_count; b++) {
         for (int32_t side = 0; side < 2; side++) {
             int32_t body = p->block_body[2 * b + side];
-            double *to = wrench + 6 * (size_t)(body >= 0 ? body : 0);
-            for (int32_t row = p->block_start[b]; body >= 0 && row < p->block_start[b + 1]; row++) {
-                const double *jacobian = s->rows + 12 * (size_t)row + 6 * side;
-                for (int32_t i = 0; i < 6; i++) {
-                    to[i] += jacobian[i] * x[row];
-                }
+            if (body >= 0) {
+                int32_t row = p->block_start[b];
+                kl_lanes_push(s->rows + 12 * (size_t)row + 6 * side, x + row, kl_block_rows(p, b),
+                              wrench + 6 * (size_t)body);
             }
         }
     }

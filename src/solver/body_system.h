@@ -24,9 +24,11 @@ typedef struct KlBodySystem {
     KL_BUFFER(int32_t) work;
 } KlBodySystem;
 
+// M of one body (6 x 6).
+void kl_body_system_mass(const KlProblem *problem, int32_t body, double *block);
 // Room for any problem of this capacity. KL_ERR_MEMORY.
 KlStatus kl_body_system_reserve(KlBodySystem *bs, const KlCapacity *capacity);
-// For the problem that `scaled` has taken in. KL_ERR_MEMORY.
+// For the problem that `scaled` has taken in; the factor is planned and has no room yet. KL_ERR_MEMORY.
 KlStatus kl_body_system_begin(KlBodySystem *bs, const struct KlScaled *scaled, bool cholesky);
 void kl_body_system_release(KlBodySystem *bs);
 bool kl_body_system_factor(KlBodySystem *bs, const struct KlScaled *scaled);  // scaled->laws

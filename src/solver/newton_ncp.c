@@ -40,7 +40,8 @@
 enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, PARAM_LEAST_NORM, PARAM_COMPLIANCE };
 
 static const KlParam params[] = {
-    KL_SCALED_PARAMS,
+    KL_COMMON_PARAMS_OF(1e-10, "The solve ends when r_nat_rel is at most this."),
+    KL_FACTOR_PARAM(KL_FACTOR_BODIES, "auto|dense|sparse|bodies", ""),
     {"eta", "First proximal term", "",
      "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1e-8, 1e-13,
      1.0, true, NULL},
@@ -586,8 +587,8 @@ static KlStatus lay_out(Newton *n) {
 static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     (void)param;
     Newton *n = state;
-    if (kl_scaled_reserve(&n->scaled, capacity) != KL_OK || kl_held_reserve(&n->held, capacity) != KL_OK ||
-        lay_out(n) != KL_OK) {
+    if (kl_scaled_reserve(&n->scaled, capacity, KL_FACTOR_AUTO) != KL_OK ||
+        kl_held_reserve(&n->held, capacity) != KL_OK || lay_out(n) != KL_OK) {
         arena->failed = true;
     }
 }

@@ -18,6 +18,7 @@ static double larger(double a, double b) { return a > b ? a : b; }
 void kl_scaled_release(KlScaled *s) {
     kl_block_lu_destroy(s->lu);
     kl_body_system_release(&s->body_system);
+    kl_body_gradients_release(&s->gradients);
     void *buffers[] = {s->vectors.at, s->block_laws.at,      s->pattern.at,       s->offsets.at,
                        s->numbers.at, s->delassus_values.at, s->system_values.at, s->work.at,
                        s->flags.at,   s->graph.at,           s->twists.at};
@@ -29,8 +30,7 @@ void kl_scaled_release(KlScaled *s) {
 
 // ---- pattern of D by blocks --------------------------------------------------------------------
 
-// Blocks that touch each body, in compressed rows: start (body_count + 1), list (2 block_count).
-static void list_blocks_of_bodies(const KlProblem *p, int32_t *start, int32_t *list) {
+void kl_scaled_list_blocks(const KlProblem *p, int32_t *start, int32_t *list) {
     memset(start, 0, ((size_t)p->body_count + 1) * sizeof *start);
     for (int32_t i = 0; i < 2 * p->block_count; i++) {
         if (p->block_body[i] >= 0) {
@@ -107,17 +107,6 @@ static void mirror_entries(const KlProblem *p, const int32_t *block_of, int32_t 
     start[0] = 0;
 }
 
-static void sort_ascending(int32_t *list,
-                           int32_t count) {  // insertion: rows are short and nearly sorted
-    for (int32_t i = 1; i < count; i++) {
-        int32_t value = list[i], j = i;
-        for (; j > 0 && list[j - 1] > value; j--) {
-            list[j] = list[j - 1];
-        }
-        list[j] = value;
-    }
-}
-
 static bool prepare_neighbours(KlScaled *s, Neighbours *n, int32_t **mark, int32_t **columns) {
     const KlProblem *p = s->problem;
     size_t blocks = (size_t)p->block_count, bodies = (size_t)p->body_count, dim = (size_t)p->dim;
@@ -133,7 +122,7 @@ static bool prepare_neighbours(KlScaled *s, Neighbours *n, int32_t **mark, int32
     }
     if (bodies > 0) {
         list = start + bodies + 1;
-        list_blocks_of_bodies(p, start, list);
+        kl_scaled_list_blocks(p, start, list);
     } else {
         list = start + blocks + 1;
         for (int32_t b = 0; b < p->block_count; b++) {
@@ -145,17 +134,6 @@ static bool prepare_neighbours(KlScaled *s, Neighbours *n, int32_t **mark, int32
     }
     *n = (Neighbours){start, list, block_of};
     return true;
-}
-
-static void find_transposes(KlBlockMatrix *m, int32_t *transpose, int32_t *next) {
-    for (int32_t b = 0; b < m->block_count; b++) {
-        next[b] = m->row_start[b];
-    }
-    for (int32_t b = 0; b < m->block_count; b++) {  // rows ascend, so mirrored entries come in order
-        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            transpose[e] = next[m->column[e]]++;
-        }
-    }
 }
 
 // What the pattern of a problem with bodies follows from: first rows, then bodies of the blocks.
@@ -214,7 +192,7 @@ static KlStatus make_pattern(KlScaled *s) {
     for (int32_t b = 0; b < p->block_count; b++) {
         row_start[b] = e;
         find_neighbours(p, &n, b, mark, column + e, &count);
-        sort_ascending(column + e, count);
+        kl_sort_ascending(column + e, count);
         for (int32_t end = e + count; e < end; e++) {
             s->offsets.at[e] = used;
             used += (size_t)kl_block_rows(p, b) * (size_t)kl_block_rows(p, column[e]);
@@ -227,7 +205,7 @@ static KlStatus make_pattern(KlScaled *s) {
     }
     s->delassus = (KlBlockMatrix){p->block_count, p->block_start,       row_start, column, transpose,
                                   s->offsets.at,  s->delassus_values.at};
-    find_transposes(&s->delassus, transpose, columns);
+    kl_block_matrix_mirror(&s->delassus, columns, transpose);
     s->system = s->delassus;
     s->system.values = s->system_values.at;
     return KL_OK;
@@ -388,16 +366,7 @@ static double measure_asymmetry(const KlScaled *s) {
 }
 
 static double *diagonal_block(const KlBlockMatrix *m, int32_t b) {
-    int32_t low = m->row_start[b], high = m->row_start[b + 1];
-    while (m->column[low] != b) {
-        int32_t middle = low + (high - low) / 2;
-        if (m->column[middle] <= b) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return m->values + m->offset[low];
+    return m->values + m->offset[kl_block_matrix_find(m, b, b)];
 }
 
 static void add_softening(KlScaled *s) {
@@ -438,7 +407,7 @@ static bool lay_out(KlScaled *s) {
     return true;
 }
 
-KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
+KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorization where) {
     size_t dim = (size_t)capacity->dim, blocks = (size_t)capacity->block_count;
     size_t bodies = (size_t)capacity->size.body_count;
     if (s->lu == NULL) {
@@ -451,6 +420,12 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity) {
     if (!lay_out(s) || !KL_ROOM(s->work, 5 * blocks + bodies + dim + (size_t)capacity->size.nonzeros + 2) ||
         !reserve_bodies(s, bodies, dim)) {
         return KL_ERR_MEMORY;
+    }
+    if (where == KL_FACTOR_ITERATIVE || 6 * bodies > KL_SCALED_DENSE) {
+        KL_TRY(kl_body_gradients_reserve(&s->gradients, s->dim, capacity->size.body_count));
+    }
+    if (where == KL_FACTOR_ITERATIVE) {
+        return KL_OK;
     }
     if (bodies > 0 && 6 * bodies <= KL_SCALED_DENSE) {
         KL_TRY(kl_body_system_reserve(&s->body_system, capacity));
@@ -491,6 +466,38 @@ static bool bodies_pay(const KlProblem *p) {
     return p->dim > LEAST_ROWS && (p->dim > 8 * p->body_count || (p->dim > KL_SCALED_DENSE && reserved));
 }
 
+// Where the factor holds so many numbers more than J, conjugate gradients are faster (measured, piles in space alone).
+static bool gradients_pay(const KlScaled *s) {
+    enum { FILL = 5 };
+    bool contacts = 2 * s->first_contact < s->dim, reserved = 6 * s->problem->body_count <= KL_SCALED_DENSE;
+    size_t numbers = kl_block_lu_nonzeros(s->bodies ? s->body_system.lu : s->lu);
+    return contacts && !reserved && numbers > FILL * 12 * (size_t)s->dim;
+}
+
+static KlStatus begin_gradients(KlScaled *s) {
+    s->bodies = true;
+    if (!kl_problem_has_bodies(s->problem)) {
+        return kl_fail(KL_ERR_ARGUMENT, "factorization = iterative needs bodies; this problem has D alone");
+    }
+    return kl_body_gradients_reserve(&s->gradients, s->dim, s->problem->body_count);
+}
+
+static KlStatus begin_constraints(KlScaled *s, bool cholesky, bool dense) {
+    KL_TRY(make_pattern(s));
+    if (kl_problem_has_bodies(s->problem)) {
+        fill_from_bodies(s);
+        s->mirrored = false;
+    } else {
+        memset(s->delassus.values, 0, s->value_count * sizeof *s->delassus.values);
+        fill_from_entries(s, s->work.at);
+        s->asymmetry = measure_asymmetry(s);
+        s->symmetric = s->asymmetry <= ROUNDING;
+        s->mirrored = true;
+    }
+    add_softening(s);
+    return kl_block_lu_plan(s->lu, &s->system, cholesky && s->symmetric, dense);
+}
+
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where) {
     if (s->lu == NULL) {
         KL_TRY(kl_block_lu_create(&s->lu));
@@ -517,26 +524,16 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
         scale_rows(s, storage);
     }
     memset(s->compliance, 0, (size_t)s->dim * sizeof *s->compliance);
+    s->symmetric = true;
+    s->iterative = where == KL_FACTOR_ITERATIVE;
     s->bodies = has_bodies && (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
     s->least_shift = s->bodies ? 1e-10 : 1e-13;  // rounding over the shift is what a solution loses
-    if (s->bodies) {
-        s->symmetric = true;
-        return kl_body_system_begin(&s->body_system, s, cholesky);
+    if (!s->iterative) {
+        KL_TRY(s->bodies ? kl_body_system_begin(&s->body_system, s, cholesky)
+                         : begin_constraints(s, cholesky, where == KL_FACTOR_DENSE));
+        s->iterative = where == KL_FACTOR_AUTO && cholesky && gradients_pay(s);
     }
-    KL_TRY(make_pattern(s));
-    if (has_bodies) {
-        fill_from_bodies(s);
-        s->symmetric = true;
-        s->mirrored = false;
-    } else {
-        memset(s->delassus.values, 0, s->value_count * sizeof *s->delassus.values);
-        fill_from_entries(s, s->work.at);
-        s->asymmetry = measure_asymmetry(s);
-        s->symmetric = s->asymmetry <= ROUNDING;
-        s->mirrored = true;
-    }
-    add_softening(s);
-    return kl_block_lu_analyze(s->lu, &s->system, cholesky && s->symmetric, where == KL_FACTOR_DENSE);
+    return s->iterative ? begin_gradients(s) : kl_block_lu_room(s->bodies ? s->body_system.lu : s->lu);
 }
 
 // A joint row moves by its reaction through both its bodies. The lighter one's reply may be a million
@@ -872,6 +869,9 @@ bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
     const KlBlockMatrix *m = &s->system;
     s->factorizations++;
     s->factored = false;
+    if (s->iterative) {
+        return kl_body_gradients_shift(&s->gradients, s, joint_shift, shift);
+    }
     if (s->bodies) {
         return kl_body_system_factor_shifted(&s->body_system, s, joint_shift, shift);
     }
@@ -885,4 +885,10 @@ bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
     return kl_block_lu_factor(s->lu, m);
 }
 
-void kl_scaled_solve_shifted(KlScaled *s, double *x) { solve_factored(s, x); }
+void kl_scaled_solve_shifted(KlScaled *s, double accuracy, double *x) {
+    if (s->iterative) {
+        kl_body_gradients_solve(&s->gradients, s, accuracy, x);
+    } else {
+        solve_factored(s, x);
+    }
+}

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "dual/problem.h"
 #include "math/block_lu.h"
+#include "solver/body_gradients.h"
 #include "solver/body_system.h"
 #include "solver/solver.h"
 
@@ -29,25 +30,21 @@ typedef struct KlLaws {
     uint8_t *contact_exact;   // (contact_count)
 } KlLaws;
 
-// Where the systems are factored. Chosen by size unless asked for.
+// Where the systems are factored, or how they are solved without. Chosen by size unless asked for.
 typedef enum KlFactorization {
     KL_FACTOR_AUTO = 0,
     KL_FACTOR_DENSE,
     KL_FACTOR_SPARSE,
-    KL_FACTOR_BODIES
+    KL_FACTOR_BODIES,
+    KL_FACTOR_ITERATIVE  // shifted systems alone
 } KlFactorization;
-#define KL_FACTOR_PARAM                                                                            \
-    {                                                                                              \
-        "factorization", "Factorization", "",                                                      \
-            "Of D + shift: dense, sparse on the graph of constraints, or in body space (six rows " \
-            "a body; explicit "                                                                    \
-            "problems have no bodies and are sparse). auto: body space when constraints have "     \
-            "many more rows.",                                                                     \
-            KL_PARAM_CHOICE, KL_FACTOR_AUTO, 0.0, 3.0, false, "auto|dense|sparse|bodies"           \
+#define KL_FACTOR_PARAM(last, words, more)                                                                             \
+    {                                                                                                                  \
+        "factorization", "Factorization", "",                                                                          \
+            "Of D + shift: dense, sparse on the graph of constraints, or in body space (six rows a body; explicit "    \
+            "problems have no bodies and are sparse)" more ". auto: body space when constraints have many more rows.", \
+            KL_PARAM_CHOICE, KL_FACTOR_AUTO, 0.0, last, false, words                                                   \
     }
-
-// The rows that open the tables of the solvers on a scaled problem.
-#define KL_SCALED_PARAMS KL_COMMON_PARAMS_OF(1e-10, "The solve ends when r_nat_rel is at most this."), KL_FACTOR_PARAM
 
 typedef struct KlScaled {
     const KlProblem *problem;
@@ -67,7 +64,8 @@ typedef struct KlScaled {
     double *compliance;      // (dim) of kl_scaled_soften_joints
     double *softness;        // (dim) R in scaled units, compliance included
     double *weight;          // (dim) S / p on joint rows, p on others: r_nat_rel from the scaled natural map
-    bool bodies;             // systems are factored in body space
+    bool bodies;             // systems are solved in body space
+    bool iterative;          // and that by conjugate gradients
     double least_shift;      // smallest proximal term that this factorization bears
     double report_size;      // |S v_f| of r_nat_rel
     KlLaws laws;             // of the next factorization
@@ -76,6 +74,7 @@ typedef struct KlScaled {
     KlBlockMatrix system;  // T D + A on the same pattern
     KlBlockLu *lu;
     KlBodySystem body_system;
+    KlBodyGradients gradients;
     int32_t factorizations;
     bool factored;       // lu holds T D + A of this problem
     size_t value_count;  // of D
@@ -105,12 +104,14 @@ static inline int32_t kl_scaled_dense_rows(const KlCapacity *c) {
 static inline int32_t kl_scaled_dense_blocks(const KlCapacity *c) {  // a block has a row at least
     return c->block_count < kl_scaled_dense_rows(c) ? c->block_count : kl_scaled_dense_rows(c);
 }
-KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity);
+KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorization where);
 void kl_scaled_release(KlScaled *s);
 
 static inline double kl_scaled_softness(const KlScaled *s, int32_t row) { return s->softness[row]; }
 void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x);
 void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda);
+// Blocks that touch each body, in compressed rows: start (body_count + 1), list (2 block_count).
+void kl_scaled_list_blocks(const KlProblem *problem, int32_t *start, int32_t *list);
 // Adds to the diagonal of D, on joint rows, a share of the heavier body's reply (1/m and the like), in
 // place of what was added before; 0 at first. Explicit problems know no bodies and stay as they are.
 void kl_scaled_soften_joints(KlScaled *s, double share);
@@ -139,8 +140,8 @@ bool kl_scaled_factor(KlScaled *s);
 // Solves (T D + A) x = b; `refinements` times with the residual of the true operator.
 void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *x);
 // Factors D + a shift, one for joint rows and one for all others (Cholesky where the problem was taken in so),
-// and solves in place.
+// and solves in place, with an error of `accuracy` (L2) where the solution is iterative.
 bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift);
-void kl_scaled_solve_shifted(KlScaled *s, double *x);
+void kl_scaled_solve_shifted(KlScaled *s, double accuracy, double *x);
 
 #endif

@@ -1,10 +1,11 @@
 // A registered solver on arbitrary problems that pass kl_problem_check: an outcome of the list and a finite
 // reaction, whatever the numbers are. Solvers live on from input to input, so their memory has held problems of
-// other sizes; a solver that forgets, and now and then a new one, gives the same bits.
+// other sizes; a solver that forgets, and now and then a new one, gives the same bits. The last byte of an input
+// chooses the form of the problem and the factorization.
 #include "dual/problem.h"
 #include "input.h"
 
-enum { MOST_ROWS = 24, MOST_ITERATIONS = 40 };
+enum { MOST_ROWS = 24, MOST_ITERATIONS = 40, FACTORIZATIONS = 5 };
 
 // D = A A^T + shift, or anything at all; exact symmetry is not demanded of FCLIB's problems.
 static void fill_delassus(FuzzInput *in, int32_t dim, double *d) {
@@ -24,6 +25,54 @@ static void fill_delassus(FuzzInput *in, int32_t dim, double *d) {
             d[i * dim + j] = arbitrary ? a[i * dim + j] : sum;
         }
     }
+}
+
+// Masses need not belong to their inverses, nor inertias be definite.
+static void fill_bodies(FuzzInput *in, KlProblem *p) {
+    for (int32_t b = 0; b < p->body_count; b++) {
+        p->mass[b] = fabs(fuzz_real(in));
+        p->inverse_mass[b] = fuzz_below(in, 8) == 0 ? fabs(fuzz_real(in)) : 1.0 / p->mass[b];
+        for (int32_t k = 0; k < 3; k++) {
+            p->inertia[9 * b + 4 * k] = fabs(fuzz_real(in));
+            p->inverse_inertia[9 * b + 4 * k] = 1.0 / p->inertia[9 * b + 4 * k];
+        }
+    }
+    for (int32_t b = 0; b < p->block_count; b++) {
+        for (int32_t side = 0; side < 2; side++) {
+            int32_t body = fuzz_below(in, p->body_count + 1) - 1;
+            p->block_body[2 * b + side] = body;
+            for (int32_t row = p->block_start[b]; body >= 0 && row < p->block_start[b + 1]; row++) {
+                for (int32_t k = 0; k < 6; k++) {
+                    p->jacobian[12 * row + 6 * side + k] = fuzz_real(in);
+                }
+            }
+        }
+    }
+}
+
+static KlProblem *make_body_problem(FuzzInput *in) {
+    int32_t joints = fuzz_below(in, 7), limits = fuzz_below(in, 4), contacts = fuzz_below(in, 5);
+    KlProblemSize size = {joints, joints, limits, contacts, 1 + fuzz_below(in, 4), 0};
+    KlProblem *p = NULL;
+    if (joints + limits + contacts == 0 || kl_problem_create(&size, &p) != KL_OK) {
+        return NULL;
+    }
+    p->dt = 1e-3;
+    for (int32_t j = 0; j <= joints; j++) {
+        p->block_start[j] = j;
+    }
+    for (int32_t b = 0; b < p->block_count; b++) {
+        p->block_id[b] = (uint64_t)b + 1;
+    }
+    fill_bodies(in, p);
+    for (int32_t i = 0; i < p->dim; i++) {
+        p->free_velocity[i] = fuzz_real(in);
+        p->softening[i] = fuzz_below(in, 4) == 0 ? fabs(fuzz_real(in)) : 0.0;
+    }
+    for (int32_t k = 0; k < contacts; k++) {
+        p->friction[k] = fabs(fuzz_real(in));
+    }
+    return p;
 }
 
 static KlProblem *make_problem(FuzzInput *in) {
@@ -98,6 +147,16 @@ static void claim_same(KlSolver *solver, const KlProblem *problem, const double 
     CLAIM(memcmp(lambda, wanted, (size_t)problem->dim * sizeof *lambda) == 0);
 }
 
+// Sets the factorization where the solver knows it, else auto; tells whether the problem lacks what it needs.
+static bool choose_factorization(KlSolver *solver, int32_t factorization, const KlProblem *problem) {
+    static const char *const param = "factorization";
+    if (kl_solver_set(solver, param, factorization) != KL_OK) {
+        (void)kl_solver_set(solver, param, 0.0);
+        return false;
+    }
+    return factorization == FACTORIZATIONS - 1 && problem->body_count == 0;  // the last is iterative
+}
+
 enum { MOST_KINDS = 32 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -105,7 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     CLAIM(kl_solver_kind_count() <= MOST_KINDS);
     FuzzInput in = {data, size, 0};
     int32_t kind = fuzz_below(&in, kl_solver_kind_count()), mode = fuzz_below(&in, 16);
-    KlProblem *problem = make_problem(&in);
+    int32_t choice = size > 0 ? data[size - 1] : 0;
+    KlProblem *problem = choice / FACTORIZATIONS % 2 == 1 ? make_body_problem(&in) : make_problem(&in);
     if (problem == NULL || kl_problem_check(problem) != KL_OK) {
         kl_problem_destroy(problem);
         return 0;
@@ -117,10 +177,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     double lambda[MOST_ROWS], warm[MOST_ROWS];
     kl_solver_forget(solver);
     CLAIM(kl_solver_set(solver, "warm_start", mode % 3) == KL_OK);
+    if (choose_factorization(solver, choice % FACTORIZATIONS, problem)) {
+        KlSolution none;
+        CLAIM(kl_solver_solve(solver, problem, NULL, &none) == KL_ERR_ARGUMENT);
+        kl_problem_destroy(problem);
+        return 0;
+    }
     claim_solved(solver, problem, lambda);
     if (mode >= 14) {
         KlSolver *fresh = new_solver(kind);
         CLAIM(kl_solver_set(fresh, "warm_start", mode % 3) == KL_OK);
+        (void)choose_factorization(fresh, choice % FACTORIZATIONS, problem);
         claim_same(fresh, problem, lambda);
         kl_solver_destroy(fresh);
     } else if (mode >= 11) {
