@@ -693,37 +693,73 @@ static void swap_rows(double *a, double *b, int32_t count) {
     }
 }
 
-// Columns first .. first + width - 1 of the front: pivots by largest entry among the pivot rows,
-// then the multipliers of all rows below. False on a zero pivot.
-static bool lu_columns(double *dense, const Front *f, int32_t first, int32_t width, int32_t *exchange, double *least) {
+// Pivots of a panel: inverse[m] of pivot m, and its row by columns c > m of the panel, over the pivot.
+typedef struct Panel {
+    double inverse[PANEL], share[PANEL][PANEL];  // share[c][m]
+} Panel;
+
+// What the first `count` pivots leave of column c. A row holds multipliers times pivots so far, so that a column
+// is met once, when its turn comes.
+static inline double leave(const Panel *panel, const double *row, int32_t c, int32_t count) {
+    double left = row[c];
+    for (int32_t m = 0; m < count; m++) {
+        left -= row[m] * panel->share[c][m];
+    }
+    return left;
+}
+
+// Column c of the panel in all rows that may be its pivot; the one with the largest entry.
+static inline int32_t meet(double *rows, const Front *f, const Panel *panel, int32_t first, int32_t c) {
+    int32_t best = first + c;
+    double largest = 0.0, *row = rows + (size_t)c * (size_t)f->stride;
+    for (int32_t i = first + c; i < f->pivots; i++, row += f->stride) {
+        row[c] = leave(panel, row, c, c);
+        if (fabs(row[c]) > largest) {
+            largest = fabs(row[c]);
+            best = i;
+        }
+    }
+    return best;
+}
+
+static int32_t meet_column(double *rows, const Front *f, const Panel *panel, int32_t first, int32_t c) {
+    switch (c) {  // counts that the compiler knows: most panels have four columns
+        case 0: return meet(rows, f, panel, first, 0);
+        case 1: return meet(rows, f, panel, first, 1);
+        case 2: return meet(rows, f, panel, first, 2);
+        case 3: return meet(rows, f, panel, first, 3);
+        default: return meet(rows, f, panel, first, c);
+    }
+}
+
+// The multipliers of a row below the panel's; `fresh`: its columns have not been met.
+static inline void finish_row(const Panel *panel, int32_t width, bool fresh, double *row) {
+    for (int32_t c = 1; c < width && fresh; c++) {
+        row[c] = leave(panel, row, c, c);
+    }
+    for (int32_t m = 0; m < width; m++) {
+        row[m] *= panel->inverse[m];
+    }
+}
+
+// Columns first .. first + width - 1 of the rows that hold pivots. False on a zero pivot.
+static bool lu_columns(double *dense, const Front *f, int32_t first, int32_t width, int32_t *exchange, Panel *panel,
+                       double *least) {
     size_t stride = (size_t)f->stride;
-    for (int32_t k = first; k < first + width; k++) {
-        int32_t best = k;
-        double largest = fabs(dense[(size_t)k * stride + (size_t)k]);
-        for (int32_t i = k + 1; i < f->pivots; i++) {
-            double value = fabs(dense[(size_t)i * stride + (size_t)k]);
-            if (value > largest) {
-                largest = value;
-                best = i;
-            }
+    double *rows = dense + (size_t)first * (stride + 1), *row = rows;
+    for (int32_t c = 0; c < width; c++, row += stride) {
+        int32_t best = exchange[first + c] = meet_column(rows, f, panel, first, c);
+        if (best != first + c) {
+            swap_rows(row - first, dense + (size_t)best * stride, f->size);
         }
-        exchange[k] = best;
-        if (best != k) {
-            swap_rows(dense + (size_t)k * stride, dense + (size_t)best * stride, f->size);
-        }
-        const double *pivot = dense + (size_t)k * stride;
-        if (!(fabs(pivot[k]) > 0.0)) {
+        if (!(fabs(row[c]) > 0.0)) {
             return false;
         }
-        *least = fabs(pivot[k]) < *least ? fabs(pivot[k]) : *least;
-        double inverse = 1.0 / pivot[k];
-        dense[(size_t)k * stride + (size_t)k] = inverse;  // all that solutions need
-        for (int32_t i = k + 1; i < f->size; i++) {
-            double *row = dense + (size_t)i * stride, factor = row[k] * inverse;
-            row[k] = factor;
-            for (int32_t j = k + 1; j < first + width; j++) {
-                row[j] -= factor * pivot[j];
-            }
+        *least = fabs(row[c]) < *least ? fabs(row[c]) : *least;
+        row[c] = panel->inverse[c] = 1.0 / row[c];  // all that solutions need
+        for (int32_t j = c + 1; j < width; j++) {
+            row[j] = leave(panel, row, j, c);
+            panel->share[j][c] = row[j] * row[c];
         }
     }
     return true;
@@ -733,16 +769,22 @@ static bool lu_columns(double *dense, const Front *f, int32_t first, int32_t wid
 // on it, the update matrix in the corner.
 static bool lu_front(double *dense, const Front *f, int32_t *exchange, double *least) {
     size_t stride = (size_t)f->stride;
+    Panel panel;
     for (int32_t first = 0, width; first < f->pivots; first += width) {
         width = panel_width(f->size, f->pivots - first);
-        if (!lu_columns(dense, f, first, width, exchange, least)) {
+        if (!lu_columns(dense, f, first, width, exchange, &panel, least)) {
             return false;
         }
-        const double *panel = dense + (size_t)first * stride;
+        const double *pivots = dense + (size_t)first * stride;
         for (int32_t i = first + 1; i < f->size; i++) {
-            double *row = dense + (size_t)i * stride;
+            double *row = dense + (size_t)i * stride, *own = row + first;
             int32_t count = i < first + width ? i - first : width;
-            subtract_rows(row, panel, stride, row + first, count, first + width, f->size);
+            if (count == 4) {
+                finish_row(&panel, 4, i >= f->pivots, own);
+            } else {
+                finish_row(&panel, count, i >= f->pivots, own);
+            }
+            subtract_rows(row, pivots, stride, own, count, first + width, f->size);
         }
     }
     return true;
