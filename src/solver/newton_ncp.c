@@ -76,6 +76,7 @@ static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all 
 static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
 static const double FIRST_PROXIMAL = 1e-2, LATER_PROXIMAL = 1.0;
 static const double LOPSIDED = 1e-2;     // of the unit diagonal, in D - D^T
+static const double ROUNDING = 1e-15;    // of |x|
 static const double HELD_SHARE = 0.1;    // of the tolerance, left in held rows
 static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
 enum {
@@ -150,25 +151,39 @@ static double measure(Newton *n, const double *x, const double *velocity, double
     return merit;
 }
 
-// The same when velocity and r_nat_rel of x are known: most points lie in K already.
+// The same when velocity and r_nat_rel of x are known: most points lie in K already, or so near to it that a
+// product with D would give the same velocity to rounding.
 static void keep_point(Newton *n, const double *x, const double *velocity, double relative) {
-    size_t bytes = (size_t)n->scaled.dim * sizeof *x;
-    memcpy(n->inside, x, bytes);
-    kl_scaled_project(&n->scaled, n->inside);
-    if (memcmp(n->inside, x, bytes) == 0) {
+    KlScaled *s = &n->scaled;
+    double moved = 0.0, size = 0.0;
+    memcpy(n->inside, x, (size_t)s->dim * sizeof *x);
+    kl_scaled_project(s, n->inside);
+    for (int32_t i = s->first_limit; i < s->dim; i++) {
+        moved = fabs(n->inside[i] - x[i]) > moved ? fabs(n->inside[i] - x[i]) : moved;
+        size = fabs(x[i]) > size ? fabs(x[i]) : size;
+    }
+    if (moved == 0.0) {
         keep_best(n, x, velocity, relative);
+    } else if (moved <= ROUNDING * size) {
+        (void)measure(n, n->inside, velocity, n->inside_natural, &relative);
+        keep_best(n, n->inside, velocity, relative);
     } else {
         keep_projection(n, x);
     }
 }
 
-static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
-    kl_scaled_velocity(&n->scaled, x, velocity);
+// Of a point whose velocity is known.
+static double weigh(Newton *n, const double *x, const double *velocity, double *natural, double *relative) {
     double merit = measure(n, x, velocity, natural, relative);
     if (*relative < n->best_relative) {
         keep_point(n, x, velocity, *relative);
     }
     return merit;
+}
+
+static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
+    kl_scaled_velocity(&n->scaled, x, velocity);
+    return weigh(n, x, velocity, natural, relative);
 }
 
 // |F| over |S v_f|: r_nat_rel can be small only because lambda is large.
@@ -211,9 +226,17 @@ static void start_newton(Newton *n, const double *from, double eta, bool attempt
 // compliance: they take weak directions for null ones by themselves.)
 static void soften_joints(Newton *n) {
     if (n->compliance > 0.0) {
+        const KlScaled *s = &n->scaled;
+        for (int32_t i = 0; i < s->first_limit; i++) {
+            n->velocity[i] -= s->compliance[i] * n->x[i];
+        }
         kl_scaled_soften_joints(&n->scaled, n->compliance);
+        for (int32_t i = 0; i < s->first_limit; i++) {
+            n->velocity[i] += s->compliance[i] * n->x[i];
+        }
         n->best_relative = INFINITY;
-        evaluate_present(n);
+        n->merit = weigh(n, n->x, n->velocity, n->natural, &n->relative);
+        n->window_relative = n->relative;
     }
 }
 
@@ -392,10 +415,7 @@ static void iterate_sweeps(Newton *n, double tolerance) {
     }
     n->sweeps_left -= SWEEPS;
     kl_scaled_velocity(s, n->step, n->trial_velocity);
-    double merit = measure(n, n->step, n->trial_velocity, n->trial_natural, &relative);
-    if (relative < n->best_relative) {
-        keep_point(n, n->step, n->trial_velocity, relative);
-    }
+    double merit = weigh(n, n->step, n->trial_velocity, n->trial_natural, &relative);
     if (merit < n->merit) {
         memcpy(n->trial, n->step, (size_t)s->dim * sizeof *n->x);
         accept(n, merit);
