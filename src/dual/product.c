@@ -199,28 +199,28 @@ static double stored_diagonal(const KlProblem *p, int32_t row) {
     return stored ? p->delassus_value[e] : 0.0;
 }
 
-static void divide_row(const KlProblem *p, const int32_t bodies[2], const double *row, double *divided) {
-    for (int32_t side = 0; side < 2; side++) {
+// divided = row M^-1; returns row M^-1 row^T. (Not as pairs from `divided`, which would wait for what was just stored.)
+static double divide_row(const KlProblem *p, const int32_t bodies[2], const double *row, double *divided) {
+    double sum = 0.0;
+    for (int32_t side = 0; side < 2; side++, row += 6, divided += 6) {
+        double own[6] = {0.0};
         if (bodies[side] >= 0) {
-            divide(p, bodies[side], row + 6 * side, divided + 6 * side);
-        } else {
-            memset(divided + 6 * side, 0, 6 * sizeof *divided);
+            divide(p, bodies[side], row, own);
+            sum += kl_dot3(row, own) + kl_dot3(row + 3, own + 3);
         }
+        kl_copy3(own, divided);
+        kl_copy3(own + 3, divided + 3);
     }
+    return sum;
 }
 
 static void find_diagonal(const KlProblem *p, const KlProblemStorage *s) {
     for (int32_t b = 0; b < p->block_count; b++) {
         for (int32_t i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            double own;
-            if (kl_problem_has_bodies(p)) {
-                const double *row = p->jacobian + 12 * (size_t)i;
-                double *divided = s->divided + 12 * (size_t)i;
-                divide_row(p, p->block_body + 2 * b, row, divided);
-                own = kl_lanes_dot6(row, divided) + kl_lanes_dot6(row + 6, divided + 6);
-            } else {
-                own = stored_diagonal(p, i);
-            }
+            size_t at = 12 * (size_t)i;
+            double own = kl_problem_has_bodies(p)
+                             ? divide_row(p, p->block_body + 2 * b, p->jacobian + at, s->divided + at)
+                             : stored_diagonal(p, i);
             s->diagonal[i] = own + p->softening[i];
         }
     }

@@ -15,7 +15,15 @@ typedef struct Tile {
 
 static inline size_t panel_start(size_t i) { return 8 * i * (i + 1); }
 
-// A tile below the diagonal of which all rows exist.
+// What a factorisation reads.
+typedef struct Source {
+    const double *a;
+    size_t n, stride;
+    const double *shift;
+    size_t shift_step;  // 0: one shift for every row
+} Source;
+
+// A tile of which all rows exist.
 static inline void read_inner_tile(const double *a, size_t stride, Tile *tile) {
     const double *r0 = a, *r1 = a + stride, *r2 = a + 2 * stride, *r3 = a + 3 * stride;
     for (size_t c = 0; c < 4; c++) {
@@ -24,17 +32,25 @@ static inline void read_inner_tile(const double *a, size_t stride, Tile *tile) {
     }
 }
 
-// Any tile: zeros above the diagonal, the identity past the last row.
+// Past the last row: of the identity.
+static inline double entry(const double *a, size_t n, size_t stride, size_t row, size_t column) {
+    return row < n && column < n ? a[row * stride + column] : row == column ? 1.0 : 0.0;
+}
+
 static void read_edge_tile(const double *a, size_t n, size_t stride, size_t i, size_t j, Tile *tile) {
-    double columns[4][4];
     for (size_t c = 0; c < 4; c++) {
-        for (size_t r = 0; r < 4; r++) {
-            size_t row = 4 * i + r, column = 4 * j + c;
-            bool inside = row < n && column < n;
-            columns[c][r] = !inside ? (row == column ? 1.0 : 0.0) : row >= column ? a[row * stride + column] : 0.0;
-        }
-        tile->top[c] = kl_load(columns[c]);
-        tile->bottom[c] = kl_load(columns[c] + 2);
+        size_t row = 4 * i, column = 4 * j + c;
+        tile->top[c] = (KlPair){entry(a, n, stride, row, column), entry(a, n, stride, row + 1, column)};
+        tile->bottom[c] = (KlPair){entry(a, n, stride, row + 2, column), entry(a, n, stride, row + 3, column)};
+    }
+}
+
+// Above the diagonal of A stands anything: it does not reach the factor.
+static inline void read_tile(const Source *source, size_t i, size_t j, Tile *tile) {
+    if (4 * i + 4 <= source->n) {
+        read_inner_tile(source->a + 4 * i * source->stride + 4 * j, source->stride, tile);
+    } else {
+        read_edge_tile(source->a, source->n, source->stride, i, j, tile);
     }
 }
 
@@ -104,23 +120,11 @@ static int32_t factor_tile(double l[16]) {
     return -1;
 }
 
-// What a factorisation reads.
-typedef struct Source {
-    const double *a;
-    size_t n, stride;
-    const double *shift;
-    size_t shift_step;  // 0: one shift for every row
-} Source;
-
 static inline void make_tile(const Source *source, size_t i, size_t j, double *factor) {
     double *panel = factor + panel_start(i);
     const double *other = factor + panel_start(j);
     Tile tile;
-    if (4 * i + 4 <= source->n) {
-        read_inner_tile(source->a + 4 * i * source->stride + 4 * j, source->stride, &tile);
-    } else {
-        read_edge_tile(source->a, source->n, source->stride, i, j, &tile);
-    }
+    read_tile(source, i, j, &tile);
     subtract_products(panel, other, j, &tile);
     solve_tile(other + 16 * j, &tile, panel + 16 * j);
 }
@@ -140,7 +144,7 @@ static void add_shift(const Source *source, size_t i, Tile *tile) {
 static int32_t make_diagonal(const Source *source, size_t i, double *factor) {
     double *panel = factor + panel_start(i), *diagonal = panel + 16 * i;
     Tile tile;
-    read_edge_tile(source->a, source->n, source->stride, i, i, &tile);
+    read_tile(source, i, i, &tile);
     add_shift(source, i, &tile);
     subtract_products(panel, panel, i, &tile);
     for (size_t c = 0; c < 4; c++) {

@@ -446,7 +446,7 @@ static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     for (int32_t i = 0; i < s->dim; i++) {
         bool own = i < s->first_limit && storage->diagonal[i] > 0.0;
         s->scale[i] = sqrt(own ? 1.0 / storage->diagonal[i] : s->report_scale[i]);
-        s->weight[i] = i < s->first_limit ? s->report_scale[i] / s->scale[i] : s->scale[i];
+        s->weight[i] = own ? s->report_scale[i] * (storage->diagonal[i] * s->scale[i]) : s->scale[i];  // 1 / p = D p
         s->softness[i] = s->scale[i] * p->softening[i] * s->scale[i];
         s->free_velocity[i] = s->scale[i] * p->free_velocity[i];
         largest = larger(largest, fabs(s->free_velocity[i]));
