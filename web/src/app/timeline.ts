@@ -52,7 +52,7 @@ export class KlTimeline extends KlElement {
                 <div class="buffers" aria-hidden="true">
                     ${lanes.value.map((lane) => {
                         const color = styles.value.get(lane.choice.id)?.color ?? '#888';
-                        const share = Math.min(100, (100 * lane.filled.value) / total);
+                        const share = Math.min(100, (100 * lane.filled.peek()) / total);
                         return html`<div class="buffer buffer-${lane.state.value}"><i .style=${`width:${share}%;background:${color}`}></i></div>`;
                     })}
                 </div>

@@ -31,6 +31,7 @@ export class KlPlot extends KlElement {
     private layoutKey = '';
     private disposers: (() => void)[] = [];
     private observer: ResizeObserver | null = null;
+    private box = { width: 0, height: 0 }; // of the chart; asking the browser in a redraw would lay out the page
     private marker: HTMLElement | null = null;
     private readout = '';
     private asTable = false;
@@ -144,7 +145,16 @@ export class KlPlot extends KlElement {
     /** Heeds size and visibility; again after each move to another place, which disconnects. */
     private observe(): void {
         const chart = this.querySelector<HTMLElement>('.chart')!;
-        this.observer = new ResizeObserver(() => this.refresh(true));
+        this.observer = new ResizeObserver(
+            ([
+                {
+                    contentRect: { width, height },
+                },
+            ]) => {
+                this.box = { width: Math.floor(width), height: Math.floor(height) };
+                this.refresh(true);
+            },
+        );
         this.observer.observe(chart);
         this.visibility = new IntersectionObserver((entries) => {
             this.seen = entries[entries.length - 1].isIntersecting;
@@ -224,12 +234,11 @@ export class KlPlot extends KlElement {
 
     private redraw(): void {
         const host = this.querySelector<HTMLElement>('.chart');
-        if (!host || this.asTable || host.clientWidth < 40) return;
+        const { width, height } = this.box;
+        if (!host || this.asTable || width < 40 || height < 20) return;
         const note = this.data.note;
         this.data = this.definition.data(this.picked);
         if (note !== this.data.note) this.requestUpdate();
-        const width = host.clientWidth;
-        const height = host.clientHeight || 150;
         const key =
             this.data.curves.map((c) => c.label + c.color).join() +
             this.unit +

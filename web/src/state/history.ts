@@ -13,6 +13,7 @@ export interface Frame {
 export class History {
     rows = 0; // steps recorded
     version = 0; // changes with every change
+    rewritten = 0; // changes with every change that is not just more steps
     private columns: Float64Array[];
     private frames: Frame[] = [];
     private bytes = 0;
@@ -72,6 +73,7 @@ export class History {
         this.frames = this.frames.filter((f) => f.step <= step);
         this.bytes = this.frames.reduce((sum, f) => sum + frameBytes(f), 0);
         this.version++;
+        this.rewritten++;
     }
 
     /** The last frame at or before `step`; null before the first arrives. */
@@ -100,6 +102,7 @@ export class History {
         const at = this.frames.findIndex((f) => f.step > frame.step);
         this.frames.splice(at < 0 ? this.frames.length : at, 0, frame);
         this.bytes += frameBytes(frame);
+        this.rewritten++;
     }
 
     private addFrame(chunk: Chunk, index: number): void {
@@ -119,6 +122,7 @@ export class History {
     private thin(): void {
         const last = this.frames.length - 1;
         this.frames = this.frames.filter((_, i) => i % 2 === 0 || i === last);
+        this.rewritten++;
         this.bytes = this.frames.reduce((sum, f) => sum + frameBytes(f), 0);
     }
 

@@ -1,6 +1,7 @@
 // Performance profiles of a curated run, as it grows: every solver has met the same problems.
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Profile } from '../core/protocol';
+import type { History } from './history';
 import type { Lane } from './lane';
 import { experiment, hidden, lanes, tables, tick, toolClient } from './session';
 
@@ -42,6 +43,7 @@ export function measureMatrix(
 
 let busy = false;
 let again = false;
+let made: { of: string; histories: History[] } | null = null; // what the profile shown was made from
 
 /** The lanes compared: the pair, if both are shown, else all that are. */
 function compared(): Lane[] {
@@ -62,12 +64,18 @@ async function refresh(): Promise<void> {
     }
     const shown = compared();
     if (!comparable.value || shown.length < 2 || !tables.value) {
-        profile.value = null;
+        profile.value = made = null;
         return;
     }
-    busy = true;
     const measure = profileMeasure.value;
     const floor = measure.startsWith('r_') ? profileFloor.value : 'none';
+    const histories = shown.map((l) => l.history);
+    const tau = profileTau.value;
+    const of = [measure, floor, profileTolerance.value, tau, ...histories.map((h) => h.version)].join();
+    // A profile that is drawn says so to all panels, and so to this one: what it was made from is not new.
+    if (made?.of === of && made.histories.every((h, i) => h === histories[i])) return;
+    made = { of, histories };
+    busy = true;
     const matrix = measureMatrix(
         measure,
         shown.map((l) => ({ value: l.history.column(measure), outcome: l.history.column('outcome') })),
@@ -81,11 +89,11 @@ async function refresh(): Promise<void> {
             measure: matrix.values,
             floor: floor === 'rounding',
             points: POINTS,
-            tauMax: profileTau.value,
+            tauMax: tau,
         });
         profile.value = { solvers: shown.map((l) => l.choice.id), problems: matrix.problems, result };
     } catch {
-        profile.value = null;
+        profile.value = made = null;
     }
     setTimeout(() => {
         busy = false;

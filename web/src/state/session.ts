@@ -100,15 +100,25 @@ export function solverInfo(id: string): SolverInfo | undefined {
 let tickTimer = 0;
 let lastTick = 0;
 
-/** Says that data has come in; panels hear of it at most 30 times a second. */
+/** Says that data has come in; panels hear of it at most 30 times a second, and at most once a picture. */
 export function touchedData(): void {
     if (tickTimer) return;
     const wait = Math.max(0, 33 - (performance.now() - lastTick));
     tickTimer = window.setTimeout(() => {
-        tickTimer = 0;
-        lastTick = performance.now();
-        tick.value++;
+        tickDue = true;
+        if (document.hidden) tellPanels();
+        else requestAnimationFrame(tellPanels);
     }, wait);
+}
+
+let tickDue = false;
+
+function tellPanels(): void {
+    if (!tickDue) return; // the player has told them, together with the step
+    tickDue = false;
+    tickTimer = 0;
+    lastTick = performance.now();
+    tick.value++;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -480,7 +490,10 @@ function playFrame(now: number): void {
     const whole = Math.floor(fraction);
     fraction -= whole;
     const reach = playable();
-    cursor.value = Math.min(cursor.value + whole, Math.max(reach, cursor.value));
+    batch(() => {
+        cursor.value = Math.min(cursor.value + whole, Math.max(reach, cursor.value));
+        tellPanels();
+    });
     if (cursor.value >= steps.value && steps.value > 0) playing.value = false;
     else requestAnimationFrame(playFrame);
 }

@@ -451,8 +451,17 @@ export class KlStage extends KlElement {
     private measure(): void {
         const renderer = this.renderer!;
         const stage = this.getBoundingClientRect();
-        renderer.setPixelRatio(Math.min(2, devicePixelRatio));
-        renderer.setSize(Math.round(stage.width), Math.round(stage.height), false);
+        const now = renderer.getSize(new THREE.Vector2());
+        const [width, height, ratio] = [
+            Math.round(stage.width),
+            Math.round(stage.height),
+            Math.min(2, devicePixelRatio),
+        ];
+        // Another size is another buffer, even when it is the same size.
+        if (now.x !== width || now.y !== height || renderer.getPixelRatio() !== ratio) {
+            renderer.setPixelRatio(ratio);
+            renderer.setSize(width, height, false);
+        }
         for (const view of this.views) {
             const { left, bottom, width, height } = view.cell.getBoundingClientRect();
             view.box = { left: left - stage.left, bottom: stage.bottom - bottom, width, height };

@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { drawn, filled, newContext, openIn, openPage, says, seek, sharedLink, shots } from './browser.mjs';
+import {
+    drawn,
+    filled,
+    newContext,
+    openIn,
+    openPage,
+    says,
+    seek,
+    sharedLink,
+    shots,
+    until,
+} from './browser.mjs';
 import { browser, server } from './site.mjs';
 
 test('in a curated run all solvers meet the same problems and move alike', async () => {
@@ -20,6 +31,40 @@ test('in a curated run all solvers meet the same problems and move alike', async
     assert.ok(new Set(iterations).size > 1, 'solvers differ in iterations');
     await says(page.locator('[data-plot="profile"] .plot-note'), /\d+ problems/);
     await page.screenshot({ path: resolve(shots, 'curated.png') });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a curated run at rest redraws nothing', async () => {
+    const context = await newContext(browser);
+    await context.addInitScript(() => {
+        window.cleared_ = 0;
+        const { prototype } = CanvasRenderingContext2D;
+        const { clearRect } = prototype;
+        prototype.clearRect = function (...box) {
+            window.cleared_++;
+            clearRect.apply(this, box);
+        };
+        document.addEventListener('kl-drawn', () => window.cleared_++);
+    });
+    const { page, errors } = await openIn(
+        context,
+        `${server.url}#v=1&scene=fourbar_fixed&mode=curated&s=pgs-ccp,admm-ncp-fp,newton-ncp&pre=ht&T=0.2&t=0.1&plots=profile,convergence,iterations,state`,
+    );
+    await filled(page);
+    await page.waitForFunction(() => document.querySelectorAll('kl-profile-tools tbody tr').length === 3);
+    const counts = [];
+    // What the last steps and the step shown have brought is drawn by and by; then nothing is.
+    await until(
+        async () => {
+            counts.push(await page.evaluate(() => window.cleared_));
+            await page.waitForTimeout(2500);
+            return (await page.evaluate(() => window.cleared_)) === counts.at(-1);
+        },
+        () => `pictures after every 2.5 s: ${counts}`,
+    );
+    assert.ok(counts[0] > 4, 'redraws are seen here');
+    assert.ok(counts.length < 10, `pictures after every 2.5 s: ${counts}`);
     assert.deepEqual(errors, []);
     await context.close();
 });

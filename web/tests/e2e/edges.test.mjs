@@ -266,6 +266,74 @@ for (const width of [390, 1024, 1440]) {
     }
 }
 
+/** What is cut off sideways: it leaves the window, or what holds it hides a part. Containers that scroll may be wide. */
+function cutOff() {
+    const scrolls = (e) => {
+        for (let at = e; at; at = at.parentElement)
+            if (/auto|scroll/.test(getComputedStyle(at).overflowX) && at.scrollWidth > at.clientWidth)
+                return true;
+        return false;
+    };
+    const shown = (e) => {
+        const { width, height } = e.getBoundingClientRect();
+        return width > 2 && height > 2 && e.checkVisibility({ visibilityProperty: true });
+    };
+    const name = (e) => `${e.tagName} ${e.className} "${e.textContent.trim().slice(0, 40)}"`;
+    const top = document.querySelector('dialog[open]') ?? document.body;
+    const parts = [
+        ...top.querySelectorAll('button, select, input, textarea, label, h1, h2, h3, p, th, td, dd, dt'),
+    ];
+    const outside = parts.filter((e) => {
+        const { left, right } = e.getBoundingClientRect();
+        return (
+            shown(e) && !e.closest('.visually-hidden') && (left < -1 || right > innerWidth + 1) && !scrolls(e)
+        );
+    });
+    const hiding = [...top.querySelectorAll('*')].filter(
+        (e) =>
+            /hidden|clip/.test(getComputedStyle(e).overflowX) &&
+            e.scrollWidth > e.clientWidth + 1 &&
+            shown(e) &&
+            !e.closest('.visually-hidden, svg, .buffers'),
+    );
+    const wide = document.documentElement.scrollWidth - innerWidth;
+    return [...outside, ...hiding].map(name).concat(wide > 0 ? [`${wide} px too wide`] : []);
+}
+
+for (const [what, viewport] of [
+    ['1440 px', { width: 720, height: 450 }],
+    ['1024 px', { width: 512, height: 384 }],
+    ['720 px', { width: 360, height: 320 }],
+]) {
+    test(`zoomed to 200 % at ${what}, nothing is cut off and nothing scrolls sideways`, async () => {
+        const { page, context, errors } = await openPage(browser, server.url + SHORT, {
+            viewport,
+            deviceScaleFactor: 2,
+        });
+        await filled(page);
+        await seek(page, 50);
+        const check = async (state) => assert.deepEqual(await page.evaluate(cutOff), [], state);
+        await check('page');
+        for (const tab of ['Scene', 'Problem', 'View', 'Export']) {
+            await page.getByRole('tab', { name: tab }).click();
+            await page.locator(`kl-${tab.toLowerCase()}-panel > :visible`).first().waitFor();
+            await check(tab);
+        }
+        const open = async (button, ready) => {
+            await page.getByRole('button', { name: button }).first().click();
+            await page.locator(ready).first().waitFor();
+            await check(button);
+            await page.keyboard.press('Escape');
+        };
+        await open('Box on plane', '.gallery li');
+        await open('Share', 'textarea[data-share="Link"]');
+        await open('Benchmark', '[data-bench="scene-box_on_plane"]');
+        await open('Help', '.keys');
+        assert.deepEqual(errors, []);
+        await context.close();
+    });
+}
+
 test('a worker that dies can be started again, the others go on', async () => {
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);

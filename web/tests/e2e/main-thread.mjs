@@ -78,6 +78,29 @@ export async function longestTask(browser, page, act) {
     return Math.max(...tasks.map((e) => e.tdur / 1000));
 }
 
+const busyWith = (tasks) => tasks.reduce((sum, e) => sum + (e.tdur ?? e.dur) / 1000, 0);
+const isTask = (e) => e.ph === 'X' && /RunTask$/.test(e.name);
+
+/** Processor time [ms] of the main thread from the beginning of the trace to the mark `name`. */
+export async function busyUntil(browser, page, name, act) {
+    const events = await traced(browser, page, act);
+    const { ts } = events.find((e) => e.name === name);
+    return busyWith(events.filter((e) => isTask(e) && e.ts < ts));
+}
+
+/** From each input to the picture that follows it: processor time [ms] of the main thread. */
+export async function inputToPaint(browser, page, act) {
+    const events = await traced(browser, page, act);
+    const inputs = events.filter(
+        (e) => e.name === 'EventDispatch' && /^(keydown|click)$/.test(e.args?.data?.type),
+    );
+    return inputs.flatMap(({ ts }) => {
+        const paint = events.find((e) => e.ts > ts && /^(Commit|Layerize|Paint)$/.test(e.name));
+        if (!paint) return [];
+        return busyWith(events.filter((e) => isTask(e) && e.ts + e.dur >= ts && e.ts <= paint.ts));
+    });
+}
+
 export function quantile(values, q) {
     const sorted = [...values].sort((a, b) => a - b);
     return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
