@@ -8,6 +8,7 @@
 #include "dual/desaxce.h"
 #include "dual/problem.h"
 #include "dual/storage.h"
+#include "math/lanes.h"
 
 // max(|a|...) that keeps a NaN once it has seen one.
 static double larger(double most, double x) {
@@ -96,10 +97,7 @@ static double primal(const KlProblem *p, const double *lambda) {
 }
 
 static double dual(const KlProblem *p, const double *v, bool de_saxce) {
-    double most = 0.0;
-    for (int32_t i = 0; i < p->joint_rows; i++) {
-        most = larger(most, v[i]);
-    }
+    double most = kl_lanes_largest(v, p->joint_rows);
     for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
         most = larger(most, limit_outside(v[i]));
     }

@@ -3,6 +3,7 @@
 #ifndef KL_MATH_LANES_H
 #define KL_MATH_LANES_H
 
+#include <math.h>
 #include <stdint.h>
 
 typedef double KlPair __attribute__((vector_size(16), aligned(8)));
@@ -40,6 +41,46 @@ static inline void kl_lanes_clear(int32_t count, double *to) {
     if (i < count) {
         to[i] = 0.0;
     }
+}
+
+static inline void kl_lanes_subtract(const double *a, const double *b, int32_t count, double *difference) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(difference + i, kl_load(a + i) - kl_load(b + i));
+    }
+    if (i < count) {
+        difference[i] = a[i] - b[i];
+    }
+}
+
+// The largest size among numbers taken in pairs; NaN once one of them was. Begins with zeros.
+typedef int64_t KlMask __attribute__((vector_size(16)));
+typedef struct KlLargest {
+    KlPair most;
+    KlMask undefined;
+} KlLargest;
+
+static inline void kl_largest_take(KlLargest *l, KlPair x) {
+    KlMask size = (KlMask)x & (KlMask){INT64_MAX, INT64_MAX}, more = (KlPair)size > l->most;
+    l->most = (KlPair)((more & size) | (~more & (KlMask)l->most));
+    l->undefined |= x != x;
+}
+
+static inline double kl_largest(const KlLargest *l) {
+    double most = l->most[0] > l->most[1] ? l->most[0] : l->most[1];
+    return (l->undefined[0] | l->undefined[1]) != 0 ? NAN : most;
+}
+
+static inline double kl_lanes_largest(const double *x, int32_t count) {
+    KlLargest largest = {0};
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_largest_take(&largest, kl_load(x + i));
+    }
+    if (i < count) {
+        kl_largest_take(&largest, kl_both(x[i]));
+    }
+    return kl_largest(&largest);
 }
 
 // a . b, summed in four columns

@@ -93,12 +93,6 @@ static void combine(double a, const double *restrict x, double b, const double *
     }
 }
 
-static void subtract(const double *restrict a, const double *restrict b, int32_t count, double *restrict difference) {
-    for (int32_t i = 0; i < count; i++) {
-        difference[i] = a[i] - b[i];
-    }
-}
-
 static void find_x(KlAdmmPlus *a, KlScaled *s) {
     int32_t joints = s->first_limit, others = s->dim - joints;
     combine(a->proximal, a->x, JOINT_SHARE * a->penalty, a->y, joints, a->work);
@@ -197,8 +191,8 @@ static void update_gram(KlAdmmPlus *a, int32_t dim, const double *residual, int3
 static void remember(KlAdmmPlus *a, int32_t dim) {
     if (a->iteration > 0) {
         size_t at = (size_t)a->next * (size_t)dim;
-        subtract(a->work, a->last_residual, dim, a->differences + at);
-        subtract(a->image, a->last_image, dim, a->images + at);
+        kl_lanes_subtract(a->work, a->last_residual, dim, a->differences + at);
+        kl_lanes_subtract(a->image, a->last_image, dim, a->images + at);
         a->kept = a->kept < KL_ANDERSON_MEMORY ? a->kept + 1 : a->kept;
         update_gram(a, dim, a->work, a->next);
         a->next = (a->next + 1) % KL_ANDERSON_MEMORY;
@@ -246,7 +240,7 @@ static void extrapolate(const double *restrict images, const double *weights, in
 // Anderson's extrapolation (type II), restarted when the fixed-point residual grows.
 static void advance(KlAdmmPlus *a, int32_t dim) {
     double weights[KL_ANDERSON_MEMORY];
-    subtract(a->image, a->q, dim, a->work);
+    kl_lanes_subtract(a->image, a->q, dim, a->work);
     a->residual = sqrt(kl_lanes_dot(a->work, a->work, dim));
     if (a->residual > GUARD * a->guard) {
         restart(a);

@@ -390,9 +390,9 @@ static bool lay_out(KlScaled *s) {
         return false;
     }
     double *at = s->vectors.at;
-    double **vectors[] = {&s->scale,      &s->report_scale, &s->free_velocity,   &s->lambda,
-                          &s->compliance, &s->softness,     &s->weight,          &s->product,
-                          &s->residual,   &s->reply,        &s->laws.joint_shift};
+    double **vectors[] = {&s->scale,    &s->weight,     &s->velocity_unit,   &s->free_velocity,
+                          &s->lambda,   &s->compliance, &s->softness,        &s->product,
+                          &s->residual, &s->reply,      &s->laws.joint_shift};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++, at += dim) {
         *vectors[i] = at;
     }
@@ -440,21 +440,21 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorizat
 
 static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     const KlProblem *p = s->problem;
-    memcpy(s->report_scale, storage->scale, (size_t)s->dim * sizeof *s->report_scale);
     double largest = 0.0;
     s->report_size = DBL_MIN;
     for (int32_t i = 0; i < s->dim; i++) {
         bool own = i < s->first_limit && storage->diagonal[i] > 0.0;
-        s->scale[i] = sqrt(own ? 1.0 / storage->diagonal[i] : s->report_scale[i]);
-        s->weight[i] = own ? s->report_scale[i] * (storage->diagonal[i] * s->scale[i]) : s->scale[i];  // 1 / p = D p
+        s->scale[i] = sqrt(own ? 1.0 / storage->diagonal[i] : storage->scale[i]);
+        s->weight[i] = own ? storage->scale[i] * (storage->diagonal[i] * s->scale[i]) : s->scale[i];  // 1 / p = D p
         s->softness[i] = s->scale[i] * p->softening[i] * s->scale[i];
         s->free_velocity[i] = s->scale[i] * p->free_velocity[i];
         largest = larger(largest, fabs(s->free_velocity[i]));
-        s->report_size = larger(s->report_size, s->report_scale[i] * fabs(p->free_velocity[i]));
+        s->report_size = larger(s->report_size, storage->scale[i] * fabs(p->free_velocity[i]));
     }
     s->unit = largest > 0.0 ? largest : 1.0;
     for (int32_t i = 0; i < s->dim; i++) {
         s->free_velocity[i] /= s->unit;
+        s->velocity_unit[i] = s->unit / s->scale[i];
     }
 }
 
@@ -663,9 +663,7 @@ void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity) {
     } else {
         kl_scaled_multiply(s, x, velocity);
     }
-    for (int32_t i = 0; i < s->dim; i++) {
-        velocity[i] += s->free_velocity[i];
-    }
+    kl_lanes_add(s->free_velocity, s->dim, velocity);
 }
 
 // ---- natural map -------------------------------------------------------------------------------
@@ -678,39 +676,38 @@ void kl_scaled_project(const KlScaled *s, double *x) {
 }
 
 double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < s->dim; i++) {
-        natural[i] = x[i] - velocity[i];
-    }
+    kl_lanes_subtract(x, velocity, s->dim, natural);
     for (int32_t k = 0; k < s->contacts; k++) {
         int32_t row = s->first_contact + 3 * k;
         natural[row + 2] -= kl_desaxce_normal(s->problem->friction[k], velocity + row);
     }
     kl_scaled_project(s, natural);
-    for (int32_t i = 0; i < s->dim; i++) {
-        natural[i] = x[i] - natural[i];
-        sum += natural[i] * natural[i];
-    }
-    return sqrt(sum);
+    kl_lanes_subtract(x, natural, s->dim, natural);
+    return sqrt(kl_lanes_dot(natural, natural, s->dim));
 }
 
 void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run) {
     kl_scaled_to_reaction(s, x, run->lambda);
     for (int32_t i = 0; i < s->dim; i++) {
-        scratch[i] = (velocity[i] - s->compliance[i] * x[i]) * s->unit / s->scale[i];
+        scratch[i] = (velocity[i] - s->compliance[i] * x[i]) * s->velocity_unit[i];
     }
     kl_problem_loop_residuals(run->problem, run->lambda, scratch, &run->primal, &run->dual, &run->complementarity);
     run->factorizations = s->factorizations;
 }
 
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural) {
-    double largest = 0.0, size = 0.0;
-    for (int32_t i = 0; i < s->dim; i++) {
-        double error = fabs(s->weight[i] * (natural[i] - s->compliance[i] * x[i]));
-        largest = error > largest || isnan(error) ? error : largest;
-        size = larger(size, fabs(s->scale[i] * x[i]));
+    KlLargest error = {0}, size = {0};
+    int32_t i = 0;
+    for (; i + 2 <= s->dim; i += 2) {
+        KlPair own = kl_load(x + i), soft = kl_load(s->compliance + i) * own;
+        kl_largest_take(&error, kl_load(s->weight + i) * (kl_load(natural + i) - soft));
+        kl_largest_take(&size, kl_load(s->scale + i) * own);
     }
-    return largest / larger(size, s->report_size / s->unit);
+    if (i < s->dim) {
+        kl_largest_take(&error, kl_both(s->weight[i] * (natural[i] - s->compliance[i] * x[i])));
+        kl_largest_take(&size, kl_both(s->scale[i] * x[i]));
+    }
+    return kl_largest(&error) / larger(kl_largest(&size), s->report_size / s->unit);
 }
 
 // ---- linear systems ----------------------------------------------------------------------------

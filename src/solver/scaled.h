@@ -54,7 +54,7 @@ typedef struct KlScaled {
     bool symmetric;          // D, to rounding
     double asymmetry;        // largest entry of D - D^T, against the unit diagonal
     double *scale;           // (dim) p
-    double *report_scale;    // (dim) S of r_nat_rel
+    double *velocity_unit;   // (dim) unit / p: of scaled velocities
     double *free_velocity;   // (dim) scaled v_f
     double *lambda;          // (dim) scratch: unscaled
     double *product;         // (dim) scratch

@@ -13,6 +13,7 @@
 //                   iterates are at rounding level and further iterations cannot help. A method
 //                   that still creeps, cycles visibly or improves is never called stagnated.
 #include "solver/solver.h"
+#include "math/lanes.h"
 
 #include <float.h>
 #include <math.h>
@@ -363,14 +364,6 @@ void kl_solver_forget(KlSolver *solver) { solver->memory.block_count = 0; }
 
 static double max2(double a, double b) { return a > b ? a : b; }
 
-static double max_abs(const double *x, int32_t count) {
-    double largest = 0.0;
-    for (int32_t i = 0; i < count; i++) {
-        largest = max2(largest, fabs(x[i]));
-    }
-    return largest;
-}
-
 bool kl_converged_residuals(const KlRun *run) {
     double tolerance = run->param[KL_PARAM_TOLERANCE];
     return run->primal < tolerance && run->dual < tolerance && run->complementarity < tolerance;
@@ -382,14 +375,17 @@ static bool converged(const KlSolver *s) {
 
 // |lambda - previous| <= STAGNATED_MOTION |lambda|; also tells whether lambda is finite.
 static bool rests(const double *lambda, const double *previous, int32_t dim, bool *finite) {
-    double motion = 0.0, size = 0.0, sum = 0.0;
-    for (int32_t i = 0; i < dim; i++) {
-        motion = max2(motion, fabs(lambda[i] - previous[i]));
-        size = max2(size, fabs(lambda[i]));
-        sum += 0.0 * lambda[i];  // NaN as soon as one entry is not finite
+    KlLargest motion = {0};
+    int32_t i = 0;
+    for (; i + 2 <= dim; i += 2) {
+        kl_largest_take(&motion, kl_load(lambda + i) - kl_load(previous + i));
     }
-    *finite = sum == 0.0;
-    return motion <= STAGNATED_MOTION * size;
+    if (i < dim) {
+        kl_largest_take(&motion, kl_both(lambda[i] - previous[i]));
+    }
+    double size = kl_lanes_largest(lambda, dim);
+    *finite = isfinite(size);
+    return kl_largest(&motion) <= STAGNATED_MOTION * size;
 }
 
 static bool diverged(KlSolver *s, bool finite_lambda) {
@@ -485,7 +481,7 @@ static KlStatus start(KlSolver *s, const KlProblem *problem) {
         stop(s, KL_OUTCOME_CONVERGED);
         return KL_OK;
     }
-    s->reference = max2(max_abs(problem->free_velocity, problem->dim), DBL_MIN);
+    s->reference = max2(kl_lanes_largest(problem->free_velocity, problem->dim), DBL_MIN);
     s->best = INFINITY;
     memcpy(s->best_lambda, s->lambda, (size_t)problem->dim * sizeof *s->lambda);
     KL_TRY(s->method->begin(&s->run));
