@@ -860,13 +860,24 @@ static void subtract_four_from_two(double *row, const double *u, size_t n, int32
     }
 }
 
-// Takes `count` pivots, from whose rows `panel` on, out of rows begin .. end - 1.
+static void subtract_two_from_two(double *row, const double *u, size_t n, int32_t columns) {
+    double *next = row + n;
+    KlPair c0 = kl_both(u[0]), c1 = kl_both(u[n]), d0 = kl_both(u[1]), d1 = kl_both(u[n + 1]);
+    for (int32_t j = 0; j < columns; j += 2) {
+        KlPair v0 = kl_load(u + j), v1 = kl_load(u + n + j);
+        kl_store(row + j, kl_load(row + j) - (c0 * v0 + c1 * v1));
+        kl_store(next + j, kl_load(next + j) - (d0 * v0 + d1 * v1));
+    }
+}
+
+// Takes the `count` pivots from `first` on out of rows begin .. end - 1, begin even where the count is.
 static void subtract_panel(double *dense, const Front *f, int32_t first, int32_t count, int32_t begin, int32_t end) {
     size_t stride = (size_t)f->stride;
     const double *panel = dense + (size_t)first * stride;
     int32_t i = begin;
-    for (; count == 4 && i + 2 <= end; i += 2) {
-        subtract_four_from_two(dense + (size_t)i * (stride + 1), panel + i, stride, f->stride - i);
+    for (; (count == 4 || count == 2) && i + 2 <= end; i += 2) {
+        (count == 4 ? subtract_four_from_two : subtract_two_from_two)(dense + (size_t)i * (stride + 1), panel + i,
+                                                                      stride, f->stride - i);
     }
     for (; i < end; i++) {
         double coefficient[PANEL];

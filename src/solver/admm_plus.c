@@ -86,9 +86,12 @@ static void swap(double **a, double **b) {
 }
 
 // sum = a x + b y
-static void combine(double a, const double *restrict x, double b, const double *restrict y, int32_t count,
-                    double *restrict sum) {
-    for (int32_t i = 0; i < count; i++) {
+static void combine(double a, const double *x, double b, const double *y, int32_t count, double *sum) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(sum + i, kl_both(a) * kl_load(x + i) + kl_both(b) * kl_load(y + i));
+    }
+    if (i < count) {
         sum[i] = a * x[i] + b * y[i];
     }
 }
@@ -100,9 +103,7 @@ static void find_x(KlAdmmPlus *a, KlScaled *s) {
     for (int32_t i = joints; i < s->dim; i++) {
         a->work[i] += a->z[i];
     }
-    for (int32_t i = 0; i < s->dim; i++) {
-        a->work[i] -= s->free_velocity[i];
-    }
+    kl_lanes_subtract(a->work, s->free_velocity, s->dim, a->work);
     for (int32_t k = 0; k < s->contacts; k++) {
         int32_t row = s->first_contact + 3 * k;
         a->work[row + 2] -= kl_desaxce_normal(s->problem->friction[k], a->z + row);
@@ -222,18 +223,18 @@ static void detect_stall(KlAdmmPlus *a) {
 }
 
 // q -= sum of weights[k] images[k], two at a time
-static void extrapolate(const double *restrict images, const double *weights, int32_t kept, int32_t dim,
-                        double *restrict q) {
-    int32_t k = 0;
-    for (; k + 2 <= kept; k += 2, images += 2 * dim) {
-        const double *restrict next = images + dim;
-        double first = weights[k], second = weights[k + 1];
-        for (int32_t i = 0; i < dim; i++) {
-            q[i] = (q[i] - first * images[i]) - second * next[i];
+static void extrapolate(const double *images, const double *weights, int32_t kept, int32_t dim, double *q) {
+    for (int32_t k = 0; k < kept; k += 2) {
+        const double *image = images + (size_t)k * (size_t)dim, *next = k + 1 < kept ? image + dim : image;
+        double first = weights[k], second = k + 1 < kept ? weights[k + 1] : 0.0;
+        int32_t i = 0;
+        for (; i + 2 <= dim; i += 2) {
+            KlPair left = kl_load(q + i) - kl_both(first) * kl_load(image + i);
+            kl_store(q + i, left - kl_both(second) * kl_load(next + i));
         }
-    }
-    for (int32_t i = 0; k < kept && i < dim; i++) {
-        q[i] -= weights[k] * images[i];
+        if (i < dim) {
+            q[i] = (q[i] - first * image[i]) - second * next[i];
+        }
     }
 }
 

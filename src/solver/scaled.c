@@ -495,7 +495,8 @@ static KlStatus begin_constraints(KlScaled *s, bool cholesky, bool dense) {
         s->mirrored = true;
     }
     add_softening(s);
-    return kl_block_lu_plan(s->lu, &s->system, cholesky && s->symmetric, dense);
+    s->cholesky = cholesky && s->symmetric;
+    return kl_block_lu_plan(s->lu, &s->system, s->cholesky, dense);
 }
 
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where) {
@@ -574,7 +575,11 @@ void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x)
 }
 
 void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda) {
-    for (int32_t i = 0; i < s->dim; i++) {
+    int32_t i = 0;
+    for (; i + 2 <= s->dim; i += 2) {
+        kl_store(lambda + i, kl_load(s->scale + i) * kl_both(s->unit) * kl_load(x + i));
+    }
+    if (i < s->dim) {
         lambda[i] = s->scale[i] * s->unit * x[i];
     }
 }
@@ -688,7 +693,12 @@ double kl_scaled_natural(const KlScaled *s, const double *x, const double *veloc
 
 void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run) {
     kl_scaled_to_reaction(s, x, run->lambda);
-    for (int32_t i = 0; i < s->dim; i++) {
+    int32_t i = 0;
+    for (; i + 2 <= s->dim; i += 2) {
+        KlPair stiff = kl_load(velocity + i) - kl_load(s->compliance + i) * kl_load(x + i);
+        kl_store(scratch + i, stiff * kl_load(s->velocity_unit + i));
+    }
+    if (i < s->dim) {
         scratch[i] = (velocity[i] - s->compliance[i] * x[i]) * s->velocity_unit[i];
     }
     kl_problem_loop_residuals(run->problem, run->lambda, scratch, &run->primal, &run->dual, &run->complementarity);
@@ -732,12 +742,6 @@ static size_t row_values(const KlBlockMatrix *m, int32_t b,
     size_t rows = (size_t)(m->block_start[b + 1] - m->block_start[b]);
     *first = m->offset[m->row_start[b]];
     return m->offset[last] + rows * (size_t)(m->block_start[c + 1] - m->block_start[c]) - *first;
-}
-
-static void add_diagonal(double *block, int32_t rows, double shift) {
-    for (int32_t i = 0; i < rows; i++) {
-        block[i * rows + i] += shift;
-    }
 }
 
 static void form_contact_row(KlScaled *s, int32_t b, int32_t contact) {
@@ -863,7 +867,6 @@ bool kl_scaled_is_regular(const KlScaled *s) {
 }
 
 bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
-    const KlBlockMatrix *m = &s->system;
     s->factorizations++;
     s->factored = false;
     if (s->iterative) {
@@ -872,14 +875,13 @@ bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
     if (s->bodies) {
         return kl_body_system_factor_shifted(&s->body_system, s, joint_shift, shift);
     }
-    kl_scaled_mirror(s);
-    for (int32_t b = 0; b < m->block_count; b++) {
-        size_t first, count = row_values(m, b, &first);
-        memcpy(m->values + first, s->delassus.values + first, count * sizeof *m->values);
-        add_diagonal(diagonal_block(m, b), m->block_start[b + 1] - m->block_start[b],
-                     b < s->problem->joint_count ? joint_shift : shift);
+    if (!s->cholesky) {
+        kl_scaled_mirror(s);
     }
-    return kl_block_lu_factor(s->lu, m);
+    for (int32_t i = 0; i < s->dim; i++) {
+        s->residual[i] = i < s->first_limit ? joint_shift : shift;
+    }
+    return kl_block_lu_factor_shifted(s->lu, &s->delassus, s->residual, NULL);
 }
 
 void kl_scaled_solve_shifted(KlScaled *s, double accuracy, double *x) {

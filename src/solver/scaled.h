@@ -50,28 +50,28 @@ typedef struct KlScaled {
     const KlProblem *problem;
     int32_t dim, first_limit, first_contact;  // rows
     int32_t limits, contacts;
-    double unit;             // of x
-    bool symmetric;          // D, to rounding
-    double asymmetry;        // largest entry of D - D^T, against the unit diagonal
-    double *scale;           // (dim) p
-    double *velocity_unit;   // (dim) unit / p: of scaled velocities
-    double *free_velocity;   // (dim) scaled v_f
-    double *lambda;          // (dim) scratch: unscaled
-    double *product;         // (dim) scratch
-    double *residual;        // (dim) scratch
-    double *reply;           // (dim) scratch of the body system
-    double *rows, *divided;  // (dim x 12) body form: p J, p J M^-1
-    double *compliance;      // (dim) of kl_scaled_soften_joints
-    double *softness;        // (dim) R in scaled units, compliance included
-    double *weight;          // (dim) S / p on joint rows, p on others: r_nat_rel from the scaled natural map
-    bool bodies;             // systems are solved in body space
-    bool iterative;          // and that by conjugate gradients
-    double least_shift;      // smallest proximal term that this factorization bears
-    double report_size;      // |S v_f| of r_nat_rel
-    KlLaws laws;             // of the next factorization
-    KlBlockMatrix delassus;  // scaled D; from bodies: blocks below the diagonal only once mirrored
-    bool mirrored;
-    KlBlockMatrix system;  // T D + A on the same pattern
+    double unit;              // of x
+    bool symmetric;           // D, to rounding
+    double asymmetry;         // largest entry of D - D^T, against the unit diagonal
+    double *scale;            // (dim) p
+    double *velocity_unit;    // (dim) unit / p: of scaled velocities
+    double *free_velocity;    // (dim) scaled v_f
+    double *lambda;           // (dim) scratch: unscaled
+    double *product;          // (dim) scratch
+    double *residual;         // (dim) scratch
+    double *reply;            // (dim) scratch of the body system
+    double *rows, *divided;   // (dim x 12) body form: p J, p J M^-1
+    double *compliance;       // (dim) of kl_scaled_soften_joints
+    double *softness;         // (dim) R in scaled units, compliance included
+    double *weight;           // (dim) S / p on joint rows, p on others: r_nat_rel from the scaled natural map
+    bool bodies;              // systems are solved in body space
+    bool iterative;           // and that by conjugate gradients
+    double least_shift;       // smallest proximal term that this factorization bears
+    double report_size;       // |S v_f| of r_nat_rel
+    KlLaws laws;              // of the next factorization
+    KlBlockMatrix delassus;   // scaled D; from bodies: blocks below the diagonal only once mirrored
+    bool mirrored, cholesky;  // cholesky: of lu, which then reads blocks on and above the diagonal alone
+    KlBlockMatrix system;     // T D + A on the same pattern
     KlBlockLu *lu;
     KlBodySystem body_system;
     KlBodyGradients gradients;
