@@ -7,8 +7,8 @@
 #include "cone/cone.h"
 #include "dual/desaxce.h"
 
-static const double EPSILON = 1e7;    // least shifts of the factorization
-static const double FLOOR = 1e-6;     // of W, so that EPSILON * FLOOR stays above them
+static const double EPSILON = 1e6;    // least shifts of the factorization
+static const double FLOOR = 1e-5;     // of W, so that EPSILON * FLOOR stays above them
 static const double REACHED = 1e-13;  // of |D x*|
 enum { ROUNDS = 40 };
 

@@ -75,10 +75,11 @@ static const double MARGIN = 0.5;       // of the tolerance: the judge sums in a
 static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
 static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
 static const double FIRST_PROXIMAL = 1e-2, LATER_PROXIMAL = 1.0;
-static const double LOPSIDED = 1e-2;     // of the unit diagonal, in D - D^T
-static const double ROUNDING = 1e-15;    // of |x|
-static const double HELD_SHARE = 0.1;    // of the tolerance, left in held rows
-static const double ATTEMPT_DROP = 0.7;  // of r_nat_rel in each step of an attempt from the interior
+static const double LOPSIDED = 1e-2;      // of the unit diagonal, in D - D^T
+static const double ROUNDING = 1e-15;     // of |x|
+static const double INSIDE = 1.0 - 1e-6;  // of friction: what slides is nearer to its cone
+static const double HELD_SHARE = 0.1;     // of the tolerance, left in held rows
+static const double ATTEMPT_DROP = 0.7;   // of r_nat_rel in each step of an attempt from the interior
 enum {
     HELD_TRIES = 3,
     SWEEPS = 4,  // in one iteration
@@ -386,11 +387,31 @@ static void start_sweeps(Newton *n) {
     }
 }
 
+// Every limit and contact of the guess pushes from well inside its cone: it sticks, if it is as it was.
+static bool guess_sticks(const Newton *n) {
+    const KlScaled *s = &n->scaled;
+    for (int32_t i = s->first_limit; i < s->first_contact; i++) {
+        if (!(n->x[i] > 0.0)) {
+            return false;
+        }
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        const double *x = n->x + s->first_contact + 3 * k;
+        double most = INSIDE * s->problem->friction[k] * x[2];
+        if (!(x[2] > 0.0 && x[0] * x[0] + x[1] * x[1] < most * most)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Where nothing slides the contact states make the problem linear. They are the guess's first, then
-// those of what they led to. Joints alone have none: then the guess is not even looked at.
+// those of what they led to. A guess that sticks tells them without its velocity, and so without a product.
 static void start_held(Newton *n) {
     bool linear = !n->scaled.bodies && !is_lopsided(n);
-    if (!linear || n->scaled.limits + n->scaled.contacts > 0) {
+    if (linear && guess_sticks(n)) {
+        memset(n->state, KL_STATE_STICK, (size_t)n->scaled.limits + (size_t)n->scaled.contacts);
+    } else {
         evaluate_present(n);
         (void)kl_semismooth_states(&n->scaled, n->x, n->velocity, n->state);
     }
