@@ -575,10 +575,14 @@ static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t stride,
     const double *from = m->values + m->offset[plan->entry];
     double *to = dense + (size_t)plan->row * (size_t)stride + plan->column;
     if (plan->transposed) {
-        for (int32_t c = 0; c < plan->columns; c++, from += plan->rows) {
+        int32_t c = 0;
+        for (; c + 2 <= plan->columns; c += 2, from += 2 * plan->rows, to += 2) {
             for (int32_t r = 0; r < plan->rows; r++) {
-                to[(size_t)r * (size_t)stride + (size_t)c] = from[r];
+                kl_store(to + (size_t)r * (size_t)stride, (KlPair){from[r], from[plan->rows + r]});
             }
+        }
+        for (int32_t r = 0; r < plan->rows && c < plan->columns; r++) {
+            to[(size_t)r * (size_t)stride] = from[r];
         }
         return;
     }
@@ -801,27 +805,34 @@ static inline bool is_positive(double pivot, double *least) {
     return pivot > 0.0;
 }
 
-// Rows of U for up to three pivots, whose diagonal `a` begins.
-static bool cholesky_rows(double *a, size_t n, int32_t rows, int32_t columns, double *least) {
-    for (int32_t i = 0; i < rows; i++) {
-        double *row = a + (size_t)i * n, coefficient[SMALL_PANEL];
-        for (int32_t k = 0; k < i; k++) {
-            coefficient[k] = a[(size_t)k * n + (size_t)i];
-        }
-        subtract_rows(row, a, n, coefficient, i, i & ~1, columns);
-        if (!is_positive(row[i], least)) {
-            return false;
-        }
-        double scale = inverse_root(row[i]);
-        for (int32_t j = i & ~1; j < columns; j += 2) {
-            kl_store(row + j, kl_load(row + j) * kl_both(scale));
-        }
-        row[i] = scale;  // the inverse of the diagonal is all that solutions need
+// The row of U of the pivot whose diagonal `a` begins.
+static bool cholesky_row(double *a, int32_t columns, double *least) {
+    double aa = a[0], pa = inverse_root(aa);
+    for (int32_t j = 0; j < columns; j += 2) {
+        kl_store(a + j, kl_load(a + j) * kl_both(pa));
+    }
+    a[0] = pa;  // the inverse of the diagonal is all that solutions need
+    return is_positive(aa, least);
+}
+
+// The same for two pivots and for four, in one passage: the triangle first, then each pair of columns.
+static bool cholesky_two_rows(double *a, size_t n, int32_t columns, double *least) {
+    double *b = a + n;
+    double aa = a[0], pa = inverse_root(aa), ab = a[1] * pa;
+    double bb = b[1] - ab * ab, pb = inverse_root(bb);
+    if (!is_positive(aa, least) || !is_positive(bb, least)) {
+        return false;
+    }
+    a[0] = pa, a[1] = ab;
+    b[1] = pb;
+    for (int32_t j = 2; j < columns; j += 2) {
+        KlPair x = kl_load(a + j) * kl_both(pa);
+        kl_store(a + j, x);
+        kl_store(b + j, (kl_load(b + j) - kl_both(ab) * x) * kl_both(pb));
     }
     return true;
 }
 
-// The same for four, in one passage: the triangle first, then each pair of columns.
 static bool cholesky_four_rows(double *a, size_t n, int32_t columns, double *least) {
     double *b = a + n, *c = b + n, *d = c + n;
     double aa = a[0], pa = inverse_root(aa), ab = a[1] * pa, ac = a[2] * pa, ad = a[3] * pa;
@@ -870,40 +881,58 @@ static void subtract_two_from_two(double *row, const double *u, size_t n, int32_
     }
 }
 
-// Takes the `count` pivots from `first` on out of rows begin .. end - 1, begin even where the count is.
+// Rows of U for one, two or four pivots.
+static bool cholesky_rows(double *a, size_t n, int32_t rows, int32_t columns, double *least) {
+    return rows == 4   ? cholesky_four_rows(a, n, columns, least)
+           : rows == 2 ? cholesky_two_rows(a, n, columns, least)
+                       : cholesky_row(a, columns, least);
+}
+
+// One row; its multipliers stand in the pivots' rows in the first of the columns, or in the second of them.
+static void subtract_from_one(double *row, const double *u, size_t n, int32_t count, int32_t second, int32_t columns) {
+    double coefficient[PANEL];
+    for (int32_t k = 0; k < count; k++) {
+        coefficient[k] = u[(size_t)k * n + (size_t)second];
+    }
+    subtract_rows(row, u, n, coefficient, count, 0, columns);
+}
+
+// Takes the `count` pivots from `first` on out of rows begin .. end - 1.
 static void subtract_panel(double *dense, const Front *f, int32_t first, int32_t count, int32_t begin, int32_t end) {
     size_t stride = (size_t)f->stride;
     const double *panel = dense + (size_t)first * stride;
-    int32_t i = begin;
-    for (; (count == 4 || count == 2) && i + 2 <= end; i += 2) {
-        (count == 4 ? subtract_four_from_two : subtract_two_from_two)(dense + (size_t)i * (stride + 1), panel + i,
-                                                                      stride, f->stride - i);
-    }
-    for (; i < end; i++) {
-        double coefficient[PANEL];
-        for (int32_t k = 0; k < count; k++) {
-            coefficient[k] = panel[(size_t)k * stride + (size_t)i];
+    for (int32_t i = begin; i < end;) {
+        int32_t even = i & ~1, columns = f->stride - even;
+        bool two = i == even && i + 2 <= end && (count == 4 || count == 2);
+        double *row = dense + (size_t)i * stride + even;
+        if (!two) {
+            subtract_from_one(row, panel + even, stride, count, i - even, columns);
+        } else if (count == 4) {
+            subtract_four_from_two(row, panel + even, stride, columns);
+        } else {
+            subtract_two_from_two(row, panel + even, stride, columns);
         }
-        subtract_rows(dense + (size_t)i * stride, panel, stride, coefficient, count, i & ~1, f->stride);
+        i += two ? 2 : 1;
     }
 }
 
+static int32_t group(int32_t left) { return left >= 4 ? 4 : left >= 2 ? 2 : 1; }
+
 static bool cholesky_front(double *dense, const Front *f, double *least) {
     size_t stride = (size_t)f->stride;
-    for (int32_t first = 0, width; first < f->pivots; first += width) {
-        width = panel_width(f->size, f->pivots - first);
-        for (int32_t i = first, left; i < first + width; i += 4) {
-            left = first + width - i;
-            double *diagonal = dense + (size_t)i * (stride + 1);
-            if (i > first) {
-                subtract_panel(dense, f, first, 4, i, first + width);
-            }
-            if (!(left >= 4 ? cholesky_four_rows(diagonal, stride, f->stride - i, least)
-                            : cholesky_rows(diagonal, stride, left, f->stride - i, least))) {
+    for (int32_t first = 0, end; first < f->pivots; first = end) {
+        end = first + panel_width(f->size, f->pivots - first);
+        for (int32_t i = first, count; i < end; i += count) {
+            count = group(end - i);
+            if (!cholesky_rows(dense + (size_t)i * (stride + 1), stride, count, f->stride - i, least)) {
                 return false;
             }
+            subtract_panel(dense, f, i, count, i + count, end);
         }
-        subtract_panel(dense, f, first, width, first + width, f->size);
+        for (int32_t i = first, count; i < end; i += count) {
+            count = end - i == PANEL ? PANEL : group(end - i);
+            subtract_panel(dense, f, i, count, end, f->size);
+        }
     }
     return true;
 }
@@ -999,13 +1028,13 @@ static void lu_forward(const KlBlockLu *lu, const Front *f, double *memory, doub
     }
 }
 
-static void gather_below(const int32_t *rows, int32_t count, const double *x, double *below) {
+static void gather(const int32_t *rows, int32_t count, const double *x, double *gathered) {
     int32_t j = 0;
     for (; j + 2 <= count; j += 2) {
-        kl_store(below + j, (KlPair){x[rows[j]], x[rows[j + 1]]});
+        kl_store(gathered + j, (KlPair){x[rows[j]], x[rows[j + 1]]});
     }
     if (j < count) {
-        below[j] = x[rows[j]];
+        gathered[j] = x[rows[j]];
     }
 }
 
@@ -1040,7 +1069,7 @@ static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory
     size_t stride = (size_t)f->stride;
     double *own = gather_pivots(f, x, memory);
     const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
-    gather_below(rows, f->size - f->pivots, x, own + f->pivots);
+    gather(rows, f->size - f->pivots, x, own + f->pivots);
     int32_t k = f->pivots % 2;
     if (k == 1) {
         own[0] *= row[0];
@@ -1106,7 +1135,7 @@ static void backward(const KlBlockLu *lu, const Front *f, double *memory, double
     const double *upper = lu->factor.at + f->upper;
     size_t stride = (size_t)f->stride;
     double *own = gather_pivots(f, x, memory);
-    gather_below(lu->scalar_rows.at + f->scalar_begin, f->size - f->pivots, x, own + f->pivots);
+    gather(lu->scalar_rows.at + f->scalar_begin, f->size - f->pivots, x, own + f->pivots);
     int32_t k = f->pivots;
     for (; k >= 4; k -= 4) {
         backward_four(upper + (size_t)(k - 4) * (stride + 1), stride, f->size - (k - 4), own + k - 4);
@@ -1124,9 +1153,7 @@ static void backward(const KlBlockLu *lu, const Front *f, double *memory, double
 void kl_block_lu_solve(KlBlockLu *lu, double *x) {
     double *permuted = lu->vector.at, *memory = permuted + lu->rows;
     const int32_t *row = lu->scalar_order.at;
-    for (int32_t i = 0; i < lu->rows; i++) {
-        permuted[i] = x[row[i]];
-    }
+    gather(row, lu->rows, x, permuted);
     for (int32_t i = 0; i < lu->fronts; i++) {
         if (lu->symmetric) {
             cholesky_forward(lu, &lu->front.at[i], memory, permuted);

@@ -635,8 +635,15 @@ static void pull_bodies(const KlScaled *s, const double *x, double *product) {
     for (int32_t b = 0; b < p->block_count; b++) {
         const double *du[2];
         kl_block_twists(p, b, s->twists.at, du);
-        for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
-            const double *scaled = s->rows + 12 * (size_t)row;
+        const double *scaled = s->rows + 12 * (size_t)p->block_start[b];
+        int32_t row = p->block_start[b], end = p->block_start[b + 1];
+        for (; row + 2 <= end; row += 2, scaled += 24) {
+            KlPair one = kl_lanes_times6(scaled, du[0]) + kl_lanes_times6(scaled + 6, du[1]);
+            KlPair two = kl_lanes_times6(scaled + 12, du[0]) + kl_lanes_times6(scaled + 18, du[1]);
+            KlPair moved = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
+            kl_store(product + row, moved + kl_load(s->softness + row) * kl_load(x + row));
+        }
+        if (row < end) {
             KlPair moved = kl_lanes_times6(scaled, du[0]) + kl_lanes_times6(scaled + 6, du[1]);
             product[row] = (moved[0] + moved[1]) + s->softness[row] * x[row];
         }
