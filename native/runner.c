@@ -218,8 +218,20 @@ static void note_metric(RunStats *stats, int32_t metric, double value) {
     }
 }
 
+static int32_t find_field(const KlSim *sim, const char *id) {
+    int32_t i = 0;
+    while (kl_sim_field(sim, i) != kl_sim_find_field(sim, id)) {
+        i++;
+    }
+    return i;
+}
+
 static void note_metrics(RunStats *stats, const KlSim *sim) {
-    const KlField *metrics = kl_sim_find_field(sim, "metrics");
+    if (stats->steps == 0) {  // not by name in every step, which is short
+        stats->metrics_field = find_field(sim, "metrics");
+        stats->stages_field = find_field(sim, "stage_time");
+    }
+    const KlField *metrics = kl_sim_field(sim, stats->metrics_field);
     note_motion(stats, sim);
     for (int32_t i = 0; i < metrics->columns && i < MAX_METRICS; i++) {
         note_metric(stats, i, ((const double *)metrics->data)[i]);
@@ -233,8 +245,8 @@ static void note_solution(RunStats *stats, const KlSolution *solution) {
 }
 
 void run_stats_step(RunStats *stats, const KlSim *sim) {
-    const KlField *stages = kl_sim_find_field(sim, "stage_time");
     note_metrics(stats, sim);
+    const KlField *stages = kl_sim_field(sim, stats->stages_field);
     for (int32_t i = 0; i < stages->columns && i < MAX_STAGES; i++) {
         stats->stage[i] += ((const double *)stages->data)[i];
     }

@@ -46,9 +46,10 @@ typedef struct RunStats {
     char error[384];      // why, when it did not finish
     int64_t steps;        // done
     int64_t converged_steps;
-    double total;              // [s] wall, of the steps
-    double stage[MAX_STAGES];  // [s] summed
-    double *iterations;        // (plan steps) of each step
+    double total;                         // [s] wall, of the steps
+    double stage[MAX_STAGES];             // [s] summed
+    int32_t metrics_field, stages_field;  // where the simulation keeps them, found at its first step
+    double *iterations;                   // (plan steps) of each step
     double iterations_sum;
     double maximum[MAX_METRICS];  // over the steps; NaN when never a number
     int64_t maximum_step[MAX_METRICS];

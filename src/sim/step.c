@@ -1,6 +1,7 @@
 // One step: the stage table, and the loop that runs and times it (paper, Alg. of a simulation step).
 #include "base/clock.h"
 #include "sim/sim.h"
+#include "solver/solver.h"
 
 #include <string.h>
 
@@ -39,6 +40,9 @@ static KlStatus run_stages(KlSim *sim, int32_t first, int32_t end) {
         double now = kl_clock();
         sim->stage_time[s] = now - clock;
         clock = now;
+        if (s == STAGE_SOLVE) {
+            sim->solution.time = sim->stage_time[s];
+        }
     }
     return KL_OK;
 }
@@ -57,7 +61,7 @@ static void take_velocities(KlSim *sim, const double *velocity) {
 }
 
 KlStatus kl_stage_solve(KlSim *sim) {
-    KL_TRY(kl_solver_solve(sim->solver, sim->problem, sim->trace, &sim->solution));
+    KL_TRY(kl_solver_run(sim->solver, sim->problem, sim->trace, &sim->solution));
     if (sim->solution.outcome == KL_OUTCOME_DIVERGED) {
         return kl_fail(KL_ERR_DIVERGED,
                        "step %lld: solver '%s' diverged after %d iterations; the state before the "

@@ -84,6 +84,9 @@ double *kl_dense_alloc(KlArena *arena, int32_t dim);
 // The paper's stop test: r_p, r_d, r_cp each below the tolerance.
 bool kl_converged_residuals(const KlRun *run);
 
+// kl_solver_solve without reading the clock, which takes as long as a small solve's products: `time` is 0.
+KlStatus kl_solver_run(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution);
+
 // What a checkpoint of a running simulation must carry: the warm-start memory. The size is that of the
 // reserved capacity; a state loads into a solver of the same kind and capacity.
 size_t kl_solver_state_size(const KlSolver *solver);
