@@ -995,6 +995,8 @@ bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const dou
 
 // ---- numeric: solutions ------------------------------------------------------------------------
 
+static inline double lane_sum(KlPair pair) { return pair[0] + pair[1]; }
+
 // The rows of a front, pivots first, are gathered for a solution. Pairs of pivots are solved together and lie
 // where pairs are loaded, since a load across two fresh stores waits for both: an odd number of pivots begins
 // one place later.
@@ -1002,6 +1004,25 @@ static double *gather_pivots(const Front *f, const double *x, double *memory) {
     double *own = memory + f->pivots % 2;
     kl_lanes_copy(x + f->scalar_first, f->pivots, own);
     return own;
+}
+
+// Four pivots of unit lower L, whose rows begin with `a`: first what the `known` ones before them take off.
+static void lu_forward_four(const double *a, size_t n, int32_t known, double *x) {
+    const double *b = a + n, *c = b + n, *d = c + n;
+    KlPair sum_a = {0.0, 0.0}, sum_b = sum_a, sum_c = sum_a, sum_d = sum_a;
+    for (int32_t k = 0; k < known; k += 2) {
+        KlPair both = kl_load(x + k);
+        sum_a += kl_load(a + k) * both;
+        sum_b += kl_load(b + k) * both;
+        sum_c += kl_load(c + k) * both;
+        sum_d += kl_load(d + k) * both;
+    }
+    a += known, b += known, c += known, d += known, x += known;
+    double x0 = x[0] - lane_sum(sum_a), x1 = (x[1] - lane_sum(sum_b)) - b[0] * x0;
+    double x2 = (x[2] - lane_sum(sum_c)) - (c[0] * x0 + c[1] * x1);
+    double x3 = ((x[3] - lane_sum(sum_d)) - (d[0] * x0 + d[1] * x1)) - d[2] * x2;
+    kl_store(x, (KlPair){x0, x1});
+    kl_store(x + 2, (KlPair){x2, x3});
 }
 
 static void lu_forward(const KlBlockLu *lu, const Front *f, double *memory, double *x) {
@@ -1013,17 +1034,16 @@ static void lu_forward(const KlBlockLu *lu, const Front *f, double *memory, doub
         own[k] = own[exchange[k]];
         own[exchange[k]] = kept;
     }
-    for (int32_t i = 1; i < f->pivots; i++) {
-        const double *row = upper + (size_t)i * (size_t)f->stride;
-        double left = own[i];
-        for (int32_t k = 0; k < i; k++) {
-            left -= row[k] * own[k];
-        }
-        own[i] = left;
+    int32_t i = 0;
+    for (; i + 4 <= f->pivots; i += 4) {
+        lu_forward_four(upper + (size_t)i * (size_t)f->stride, (size_t)f->stride, i, own);
+    }
+    for (; i < f->pivots; i++) {
+        own[i] -= kl_lanes_dot(upper + (size_t)i * (size_t)f->stride, own, i);
     }
     kl_lanes_copy(own, f->pivots, x + f->scalar_first);
     const int32_t *rows = lu->scalar_rows.at + f->scalar_begin;
-    for (int32_t i = 0; i < f->size - f->pivots; i++) {
+    for (i = 0; i < f->size - f->pivots; i++) {
         x[rows[i]] -= kl_lanes_dot(lower + (size_t)i * (size_t)f->pivots, own, f->pivots);
     }
 }
@@ -1087,8 +1107,6 @@ static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory
         x[rows[j - f->pivots]] = own[j];
     }
 }
-
-static inline double lane_sum(KlPair pair) { return pair[0] + pair[1]; }
 
 // Two pivots from the `count` numbers of x from theirs on. Products are summed from the last number down: the
 // newest come first in memory.

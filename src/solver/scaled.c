@@ -224,12 +224,13 @@ static bool reserve_bodies(KlScaled *s, size_t bodies, size_t dim) {
 }
 
 static void scale_rows(KlScaled *s, const KlProblemStorage *storage) {
-    for (int32_t row = 0; row < s->dim; row++) {
-        size_t at = 12 * (size_t)row;
+    const double *jacobian = s->problem->jacobian, *reply = storage->divided;
+    double *rows = s->rows, *divided = s->divided;
+    for (int32_t row = 0; row < s->dim; row++, jacobian += 12, reply += 12, rows += 12, divided += 12) {
         KlPair scale = kl_both(s->scale[row]);
-        for (size_t k = at; k < at + 12; k += 2) {
-            kl_store(s->rows + k, scale * kl_load(s->problem->jacobian + k));
-            kl_store(s->divided + k, scale * kl_load(storage->divided + k));
+        for (int32_t k = 0; k < 12; k += 2) {
+            kl_store(rows + k, scale * kl_load(jacobian + k));
+            kl_store(divided + k, scale * kl_load(reply + k));
         }
     }
 }
@@ -439,22 +440,26 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorizat
 }
 
 static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
-    const KlProblem *p = s->problem;
-    double largest = 0.0;
-    s->report_size = DBL_MIN;
+    const double *diagonal = storage->diagonal, *report = storage->scale;
+    const double *softening = s->problem->softening, *given = s->problem->free_velocity;
+    double *scale = s->scale, *weight = s->weight, *softness = s->softness, *velocity = s->free_velocity;
+    double *velocity_unit = s->velocity_unit, largest = 0.0, report_size = DBL_MIN;
     for (int32_t i = 0; i < s->dim; i++) {
-        bool own = i < s->first_limit && storage->diagonal[i] > 0.0;
-        s->scale[i] = sqrt(own ? 1.0 / storage->diagonal[i] : storage->scale[i]);
-        s->weight[i] = own ? storage->scale[i] * (storage->diagonal[i] * s->scale[i]) : s->scale[i];  // 1 / p = D p
-        s->softness[i] = s->scale[i] * p->softening[i] * s->scale[i];
-        s->free_velocity[i] = s->scale[i] * p->free_velocity[i];
-        largest = larger(largest, fabs(s->free_velocity[i]));
-        s->report_size = larger(s->report_size, storage->scale[i] * fabs(p->free_velocity[i]));
+        bool own = i < s->first_limit && diagonal[i] > 0.0;
+        double p = sqrt(own ? 1.0 / diagonal[i] : report[i]), inverse = own ? diagonal[i] * p : 1.0 / p;
+        scale[i] = p;
+        weight[i] = own ? report[i] * inverse : p;
+        softness[i] = p * softening[i] * p;
+        velocity[i] = p * given[i];
+        velocity_unit[i] = inverse;
+        largest = larger(largest, fabs(velocity[i]));
+        report_size = larger(report_size, report[i] * fabs(given[i]));
     }
+    s->report_size = report_size;
     s->unit = largest > 0.0 ? largest : 1.0;
     for (int32_t i = 0; i < s->dim; i++) {
-        s->free_velocity[i] /= s->unit;
-        s->velocity_unit[i] = s->unit / s->scale[i];
+        velocity[i] /= s->unit;
+        velocity_unit[i] *= s->unit;
     }
 }
 
