@@ -60,17 +60,18 @@ function heap() {
     };
 }
 
-function native(file, solver, steps) {
+function native(file, [solver, param, word], steps) {
     const text = execFileSync(command, ['run', file, '--solver', solver, '--preset', 'high-throughput',
-        '--steps', String(steps), '--hash', '--progress', 'none'], { encoding: 'utf8' });
+        ...(param ? ['--set', `${param}=${word}`] : []), '--steps', String(steps), '--hash', '--progress', 'none'],
+        { encoding: 'utf8' });
     return text.trim().split(/\s+/).at(-1);
 }
 
-async function wasm(createModule, bytes, file, solver, steps) {
+async function wasm(createModule, bytes, file, [solver, param, , value], steps) {
     const page = new Page(await startCore(createModule, bytes));
     page.load(readFileSync(file, 'utf8'), file);
     page.start(0, solver);
-    page.configure(false, 'high-throughput', {});
+    page.configure(false, 'high-throughput', param ? { [param]: value } : {});
     for (let left = steps; left > 0; ) {
         left -= page.work(Math.min(left, 100), 60);
     }
@@ -113,7 +114,9 @@ for (const name of readdirSync(join(root, 'scenes')).sort()) {
         cases.push([join(root, 'scenes', name), 60]);
     }
 }
-const solvers = ['pgs-ncp', 'raisim-ds', 'admm-ncp-fp', 'admm-ncp-plus'];
+// A solver, and a choice of it by word and by number.
+const solvers = [['pgs-ncp'], ['raisim-ds'], ['admm-ncp-fp'], ['admm-ncp-plus'],
+    ['admm-ncp-plus', 'factorization', 'iterative', 4]];
 
 let passed = 0;
 let failed = 0;
@@ -136,7 +139,7 @@ async function same(name, native, wasm) {
 
 for (const [file, steps] of cases) {
     for (const solver of solvers) {
-        const name = `${file.slice(root.length + 1)} ${solver}, ${steps} steps`;
+        const name = `${file.slice(root.length + 1)} ${solver.slice(0, 3).join(' ')}, ${steps} steps`;
         await same(name, () => native(file, solver, steps), () => wasm(createModule, bytes, file, solver, steps));
     }
 }
