@@ -312,11 +312,13 @@ typedef struct KlSolution {
 } KlSolution;
 
 // Solves to the end. `trace` may be NULL. Not converging is an outcome, not an error; KL_ERR_MEMORY
-// when the workspace must grow and cannot. The problem is not changed, and needs to last until the solve has ended.
+// when the workspace must grow and cannot, KL_ERR_ARGUMENT when the problem lacks what an option needs (admm-ncp-plus
+// with factorization = iterative: bodies, where a problem has D alone). The problem is not changed, and needs to last
+// until the solve has ended.
 KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution);
 // The same in slices, for a page that must stay responsive: begin, then advance until *done, then finish. The
 // slices change no bit. KL_ERR_ARGUMENT from advance and finish when no solve has begun; finishing early gives the
-// iterate so far with the outcome max-iterations. Memory errors as above.
+// iterate so far with the outcome max-iterations. Begin fails as solve does.
 KlStatus kl_solver_begin(KlSolver *solver, const KlProblem *problem, KlTrace *trace);
 KlStatus kl_solver_advance(KlSolver *solver, int32_t iterations, bool *done);
 KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution);

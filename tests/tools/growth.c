@@ -1,11 +1,11 @@
-// Growth of time per iteration and of memory with the number of bodies, 10 to 1000 (piles: 343): open chains,
-// closed chains, walls, piles of spheres. Prints JSON; not a test. Times are processor seconds, the
-// best of several runs. Three costs are told apart:
+// Growth of time per iteration and of memory with the number of bodies, 8 to 1000: open chains, closed chains,
+// walls, piles of spheres. Prints JSON; not a test. Times are processor seconds, the best of several runs:
 //   newton    a cold solve of newton-ncp over its iterations: a factorization and two solutions each
 //   factor    the first factorization of admm-ncp-plus with its set-up: ordering, layout, arithmetic
 //   solution  one iteration of admm-ncp-plus with a fixed penalty: a solution with the factor
+//   iterated  the same by conjugate gradients (factorization = iterative)
 //   sweep     one iteration of pgs-ncp in body space
-// and the bytes that a solver of newton-ncp holds after its solve.
+// and the bytes that a solver of newton-ncp, and one of the iterated admm-ncp-plus, holds after its solve.
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +15,10 @@
 #include "families.h"
 #include "kl.h"
 
-enum { REPEATS = 3, SHORT = 10, LONG = 40, MOST_SIZES = 8 };
-enum { NEWTON, FACTOR, SOLUTION, SWEEP, MEMORY, COSTS };
-static const char *const cost_names[COSTS] = {"newton_s", "factor_s", "solution_s", "sweep_s", "memory_bytes"};
+enum { REPEATS = 3, SHORT = 20, LONG = 120, MOST_SIZES = 8 };
+enum { NEWTON, FACTOR, SOLUTION, ITERATED, SWEEP, MEMORY, ITERATED_MEMORY, COSTS };
+static const char *const cost_names[COSTS] = {"newton_s", "factor_s",     "solution_s",    "iterated_s",
+                                              "sweep_s",  "memory_bytes", "iterated_bytes"};
 
 static KlProblem *open_chain(int32_t size) { return family_chain(size, false); }
 static KlProblem *closed_chain(int32_t size) { return family_chain(size, true); }
@@ -27,14 +28,15 @@ static KlProblem *spheres(int32_t size) { return family_spheres(size, size, 1); 
 typedef struct Family {
     const char *name;
     KlProblem *(*make)(int32_t size);
+    const char *direct;         // the factorization that auto takes where it factors
     int32_t sizes[MOST_SIZES];  // 0 ends them
 } Family;
 
 static const Family families[] = {
-    {"open chain", open_chain, {10, 30, 100, 300, 1000}},
-    {"closed chain", closed_chain, {10, 30, 100, 300, 1000}},
-    {"wall", wall, {3, 5, 8, 12, 16, 24, 31}},
-    {"spheres", spheres, {2, 3, 4, 5, 7}},
+    {"open chain", open_chain, "sparse", {10, 30, 100, 300, 1000}},
+    {"closed chain", closed_chain, "sparse", {10, 30, 100, 300, 1000}},
+    {"wall", wall, "bodies", {3, 5, 8, 12, 16, 24, 31}},
+    {"spheres", spheres, "bodies", {2, 3, 4, 5, 7, 9, 10}},
 };
 
 static double held_bytes;  // of the last solver that solved
@@ -54,19 +56,18 @@ static double allocated(void) {
 static double now(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 // Processor seconds of one cold solve from a fresh solver; tells the iterations.
-static double solve_seconds(const char *id, const KlProblem *p, int32_t most, double tolerance, int32_t *iterations) {
+static double solve_seconds(const char *id, const char *how, const KlProblem *p, int32_t most, double tolerance,
+                            int32_t *iterations) {
     KlSolver *s;
     KlSolution solution;
     double before = allocated();
     check(kl_solver_create(id, &s));
     check(kl_solver_set(s, "max_iterations", most));
     check(kl_solver_set(s, "tolerance", tolerance));
+    check(kl_solver_set_text(s, id[0] == 'p' ? "sweep" : "factorization", how));
     if (id[0] == 'a') {
         check(kl_solver_set(s, "adapt", 0.0));
         check(kl_solver_set(s, "accelerate", 0.0));
-    }
-    if (id[0] == 'p') {
-        check(kl_solver_set_text(s, "sweep", "body-space"));
     }
     double start = now();
     check(kl_solver_solve(s, p, NULL, &solution));
@@ -77,30 +78,33 @@ static double solve_seconds(const char *id, const KlProblem *p, int32_t most, do
     return seconds;
 }
 
-static double best_solve(const char *id, const KlProblem *p, int32_t most, double tolerance, int32_t *iterations) {
+static double best_solve(const char *id, const char *how, const KlProblem *p, int32_t most, double tolerance,
+                         int32_t *iterations) {
     double best = INFINITY;
     for (int32_t i = 0; i < REPEATS; i++) {
-        double seconds = solve_seconds(id, p, most, tolerance, iterations);
+        double seconds = solve_seconds(id, how, p, most, tolerance, iterations);
         best = seconds < best ? seconds : best;
     }
     return best;
 }
 
 // Of one iteration, from two runs that never meet their tolerance.
-static double iteration_seconds(const char *id, const KlProblem *p, double *rest) {
+static double iteration_seconds(const char *id, const char *how, const KlProblem *p, double *rest) {
     int32_t count;
-    double few = best_solve(id, p, SHORT, 0.0, &count), many = best_solve(id, p, LONG, 0.0, &count);
+    double few = best_solve(id, how, p, SHORT, 0.0, &count), many = best_solve(id, how, p, LONG, 0.0, &count);
     double each = (many - few) / (LONG - SHORT);
     *rest = few - SHORT * each;
     return each;
 }
 
-static void measure(const KlProblem *p, double cost[COSTS], int32_t *iterations) {
+static void measure(const KlProblem *p, const char *direct, double cost[COSTS], int32_t *iterations) {
     double unused;
-    cost[NEWTON] = best_solve("newton-ncp", p, 60, 1e-8, iterations) / *iterations;
+    cost[NEWTON] = best_solve("newton-ncp", direct, p, 60, 1e-8, iterations) / *iterations;
     cost[MEMORY] = held_bytes;
-    cost[SOLUTION] = iteration_seconds("admm-ncp-plus", p, &cost[FACTOR]);
-    cost[SWEEP] = iteration_seconds("pgs-ncp", p, &unused);
+    cost[SOLUTION] = iteration_seconds("admm-ncp-plus", direct, p, &cost[FACTOR]);
+    cost[ITERATED] = iteration_seconds("admm-ncp-plus", "iterative", p, &unused);
+    cost[ITERATED_MEMORY] = held_bytes;
+    cost[SWEEP] = iteration_seconds("pgs-ncp", "body-space", p, &unused);
 }
 
 // Slope of log y over log x by least squares.
@@ -116,16 +120,25 @@ static double exponent(const double *x, const double *y, int32_t count) {
     return (count * sxy - sx * sy) / (count * sxx - sx * sx);
 }
 
+static void print_exponents(const char *name, const double *sizes, double cost[COSTS][MOST_SIZES], int32_t count) {
+    printf(" \"%s\": {", name);
+    for (int k = 0; k < COSTS; k++) {
+        printf("%s\"%s\": %.2f", k > 0 ? ", " : "", cost_names[k], exponent(sizes, cost[k], count));
+    }
+    printf("}");
+}
+
 static void run_family(const Family *f, int last) {
-    double bodies[MOST_SIZES], cost[COSTS][MOST_SIZES];
+    double bodies[MOST_SIZES], rows[MOST_SIZES], cost[COSTS][MOST_SIZES];
     int32_t count = 0;
     printf(" {\"family\": \"%s\", \"sizes\": [\n", f->name);
     for (; count < MOST_SIZES && f->sizes[count] > 0; count++) {
         KlProblem *p = f->make(f->sizes[count]);
         double each[COSTS];
         int32_t iterations;
-        measure(p, each, &iterations);
+        measure(p, f->direct, each, &iterations);
         bodies[count] = p->body_count;
+        rows[count] = p->dim;
         printf("  %s{\"bodies\": %d, \"rows\": %d, \"newton_iterations\": %d", count > 0 ? "," : "", (int)p->body_count,
                (int)p->dim, (int)iterations);
         for (int k = 0; k < COSTS; k++) {
@@ -136,11 +149,11 @@ static void run_family(const Family *f, int last) {
         fflush(stdout);
         kl_problem_destroy(p);
     }
-    printf(" ], \"exponent\": {");
-    for (int k = 0; k < COSTS; k++) {
-        printf("%s\"%s\": %.2f", k > 0 ? ", " : "", cost_names[k], exponent(bodies, cost[k], count));
-    }
-    printf("}}%s\n", last ? "" : ",");
+    printf(" ],\n");
+    print_exponents("exponent", bodies, cost, count);
+    printf(",\n");
+    print_exponents("exponent_over_rows", rows, cost, count);
+    printf("}%s\n", last ? "" : ",");
 }
 
 int main(void) {
