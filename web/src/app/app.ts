@@ -5,6 +5,7 @@ import { loadProgress } from '../state/core-module';
 import { estimate } from '../state/estimate';
 import { partMissing } from '../state/messages';
 import { lanes, phase } from '../state/session';
+import { tallViews } from '../views3d/options';
 import { dialog } from './dialogs';
 import { KlElement } from './element';
 import '../panels/inspector';
@@ -36,7 +37,7 @@ export class KlApp extends KlElement {
             <a class="skip" href="#plots" @click=${this.skip}>Skip to plots</a>
             <div class="shell ${embedded ? 'embedded' : ''}">
                 ${embedded ? null : html`<kl-top-bar role="banner"></kl-top-bar>`}
-                <main class="work">
+                <main class="work ${tallViews.value ? 'tall-views' : ''}">
                     <section class="views" aria-label="3D views">
                         <kl-stage></kl-stage>
                         ${estimate.value?.waiting ? html`<kl-estimate></kl-estimate>` : null}

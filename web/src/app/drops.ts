@@ -13,7 +13,7 @@ function refuseDrop(error: unknown): void {
 /** Other things can be dragged as well: text, a plot to another place. */
 const bringsFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
 
-/** Drop anywhere, paste a scene. */
+/** Drop anywhere, paste files or the text of a scene. */
 export function listenToDrops(): void {
     addEventListener('dragover', (event) => {
         if (!bringsFiles(event)) return;
@@ -32,6 +32,8 @@ export function listenToDrops(): void {
     addEventListener('paste', (event) => {
         const target = event.target as HTMLElement;
         if (target.matches?.('input, textarea')) return;
+        const files = event.clipboardData?.files ?? [];
+        if (files.length > 0) return void take(fromList(files));
         const text = event.clipboardData?.getData('text/plain').trim() ?? '';
         if (text.startsWith('{') || text.startsWith('['))
             void take(fromList([new File([text], 'pasted.json', { type: 'application/json' })]));

@@ -16,6 +16,7 @@ export const KEYS: [string, string][] = [
     ['F', 'forces on or off'],
     ['V', 'violation of joints and contacts'],
     ['G', 'ghost of the next solver over the other views'],
+    ['L', 'larger views, smaller plots'],
     ['S', 'share'],
     ['Ctrl Z, Ctrl Y', 'undo, redo'],
     ['?', 'this sheet'],

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals-core';
 import { showPlot } from '../plots/deck';
 import { cursor, focusLane, lanes, pause, play, playing, redo, reset, seek, undo } from '../state/session';
-import { ghost, showViolation, toggle } from '../views3d/options';
+import { ghost, showViolation, tallViews, toggle } from '../views3d/options';
 import { dialog } from './dialogs';
 
 /** Single-letter keys may be turned off. */
@@ -19,6 +19,7 @@ const LETTERS: Record<string, () => void> = {
     f: () => toggle('forces'),
     v: () => (showViolation.value = !showViolation.value),
     g: nextGhost,
+    l: () => (tallViews.value = !tallViews.value),
     s: () => (dialog.value = 'share'),
     '?': () => (dialog.value = 'help'),
 };

@@ -17,6 +17,7 @@ import {
     styles,
     tick,
 } from '../state/session';
+import { tallViews } from '../views3d/options';
 import { KlElement } from './element';
 import { number } from './format';
 import { icon } from './icons';
@@ -74,6 +75,7 @@ export class KlTimeline extends KlElement {
                 />
             </div>
             <output class="clock">${(cursor.value * dt.value).toFixed(3)} s<small> / ${number(steps.value * dt.value, 4)} s</small>${this.remaining()}</output>
+            <button class="icon" title="Larger views (L)" aria-label="Larger views" aria-pressed=${tallViews.value} @click=${() => (tallViews.value = !tallViews.value)}>${icon('tall')}</button>
         `;
     }
 

@@ -6,6 +6,7 @@ import {
     canRedo,
     canUndo,
     change,
+    dark,
     experiment,
     lanes,
     redo,
@@ -13,6 +14,7 @@ import {
     runIndex,
     scene,
     styles,
+    systemDark,
     tables,
     theme,
     undo,
@@ -84,8 +86,8 @@ export class KlTopBar extends KlElement {
     }
 
     private flipTheme(): void {
-        const order = ['system', 'light', 'dark'] as const;
-        theme.value = order[(order.indexOf(theme.value) + 1) % order.length];
+        const next = dark.value ? 'light' : 'dark';
+        theme.value = next === (systemDark.value ? 'dark' : 'light') ? 'system' : next;
     }
 
     private pickRun(run: string): void {

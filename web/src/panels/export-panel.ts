@@ -1,6 +1,6 @@
 // What can be taken away: scene, problem, numbers, picture, film, command line.
 import './panels.css';
-import { signal } from '@preact/signals-core';
+import { effect, signal } from '@preact/signals-core';
 import { html } from 'lit';
 import { commandLine, repeatingWords } from '../app/command-line';
 import { download } from '../app/download';
@@ -9,9 +9,22 @@ import { bytes } from '../app/format';
 import { problemDocument } from '../app/problem-document';
 import type { Lane } from '../state/lane';
 import { say } from '../state/messages';
-import { cursor, documentText, dt, focused, lanes, play, runIndex, scene, tables } from '../state/session';
+import {
+    cursor,
+    documentText,
+    dt,
+    focused,
+    lanes,
+    play,
+    playing,
+    reset,
+    runIndex,
+    scene,
+    tables,
+} from '../state/session';
 import type { KlStage } from '../views3d/stage';
 
+const LAST_PICTURE = 200; // [ms] that the last picture of a film takes to get into it
 const MOST = 256 * 1024 * 1024; // bytes of a written run
 
 const writing = signal(false);
@@ -165,13 +178,20 @@ export class KlExportPanel extends KlElement {
         const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm' });
         const parts: Blob[] = [];
         recorder.ondataavailable = (event) => void parts.push(event.data);
+        let watch = () => {};
         recorder.onstop = () => {
+            watch();
             recording.value = null;
             download(name('.webm'), new Blob(parts, { type: 'video/webm' }));
         };
         recorder.start();
         recording.value = recorder;
+        reset();
         play();
+        watch = effect(() => {
+            if (!playing.value)
+                setTimeout(() => recorder.state === 'recording' && recorder.stop(), LAST_PICTURE);
+        });
     }
 }
 

@@ -20,6 +20,11 @@ export function fromSlider(position: number, min: number, max: number, log: bool
     return Number((low * (max / low) ** share).toPrecision(3));
 }
 
+/** As a person writes it: 1e-6, not 0.000001. */
+function plain(value: number): string {
+    return value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
+}
+
 export interface NumberField {
     label: string;
     value: number;
@@ -49,7 +54,7 @@ export function numberField(field: NumberField) {
             <input
                 type="text"
                 inputmode="decimal"
-                .value=${live(String(field.value))}
+                .value=${live(plain(field.value))}
                 @change=${(e: Event) => accept((e.target as HTMLInputElement).value)}
             />
         </label>

@@ -37,7 +37,8 @@ export const FIRST_PLOTS = [
 ];
 
 export const openPlots = signal<OpenPlot[]>(FIRST_PLOTS.map((id) => ({ id, choice: '' })));
-export const plotSize = signal<'small' | 'large'>('small');
+const VAST = 2400; // [px] a window that would be left half empty by small plots
+export const plotSize = signal<'small' | 'large'>(globalThis.innerWidth >= VAST ? 'large' : 'small');
 
 export function allPlots(): PlotDefinition[] {
     return [statePlot, reactionPlot, convergencePlot, profilePlot, stagePlot, ...metricPlots()];

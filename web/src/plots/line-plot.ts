@@ -369,8 +369,14 @@ export class KlPlot extends KlElement {
             width: 1.6,
             dash: c.dash,
             spanGaps: false,
-            points: { show: c.column.x.length > 0 && c.column.x.length < 24, size: 5 },
+            points: { show: (_u, i) => this.isShort(i - 1), size: 5 },
         };
+    }
+
+    /** So few values that each of them is marked. */
+    private isShort(curve: number): boolean {
+        const length = this.data.curves[curve]?.column.x.length ?? 0;
+        return length > 0 && length < 24;
     }
 
     private moveMarker(): void {

@@ -507,7 +507,7 @@ effect(() => {
 
 const darkQuery = typeof matchMedia === 'function' ? matchMedia('(prefers-color-scheme: dark)') : null;
 export const theme = signal<'system' | 'light' | 'dark'>('system');
-const systemDark = signal(darkQuery?.matches ?? false);
+export const systemDark = signal(darkQuery?.matches ?? false);
 darkQuery?.addEventListener('change', () => {
     systemDark.value = darkQuery.matches;
 });

@@ -23,6 +23,9 @@ export const showViolation = signal(false);
 /** Handles on the selected body at the start of the run. */
 export const gizmo = signal<'' | 'translate' | 'rotate'>('');
 
+/** The views take most of the window: for who shows them to others. */
+export const tallViews = signal(false);
+
 export const linkedCameras = signal(true);
 
 /** The cameras go along when the mechanism moves away. */

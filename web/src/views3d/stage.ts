@@ -128,7 +128,7 @@ export class KlStage extends KlElement {
                     error
                         ? html`<div class="cell-error" role="alert">
                           <strong>${state === 'diverged' ? `Diverged at step ${lane.stoppedAt + 1}` : 'This lane stopped'}</strong>
-                          <span>${error.message}</span>
+                          <span>${error.message.replace(/^step \d+: /, '')}</span>
                           ${
                               state === 'crashed'
                                   ? html`<button @click=${() => void restartLane(lane)}>Restart worker</button>`
@@ -161,7 +161,9 @@ export class KlStage extends KlElement {
         const frame = lane?.history.frameAt(cursor.peek());
         if (!lane || !frame) return '';
         const contacts = frame.fields.get('contact_position')?.values.length ?? 0;
-        return `${scene.value?.title}: ${scene.value?.bodies.length} bodies, ${contacts / 3} contacts in view ${focusLane.value + 1}.`;
+        const count = (n: number, what: string, more: string) => `${n} ${n === 1 ? what : more}`;
+        const bodies = count(scene.value?.bodies.length ?? 0, 'body', 'bodies');
+        return `${scene.value?.title}: ${bodies}, ${count(contacts / 3, 'contact', 'contacts')} in view ${focusLane.value + 1}.`;
     }
 
     protected override firstUpdated(): void {

@@ -345,6 +345,80 @@ test('a worker that dies can be started again, the others go on', async () => {
     await context.close();
 });
 
+test('a lane that diverges says at which step and body, and keeps what came before', async () => {
+    const push = '[{"body":"box","start":0.1,"end":0.2,"force":[0,0,1e308]}]';
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=box_on_plane&s=pgs-ccp,admm-ncp-fp&pre=ht&T=0.3&t=0.05&set=bodies.0.mass:0.00001&set=events:${encodeURIComponent(push)}`,
+    );
+    await filled(page);
+    const error = page.locator('.cell-error').first();
+    await error.waitFor();
+    assert.match(await error.textContent(), /Diverged at step 101\s+the motion of body 'box' is not finite/);
+    assert.deepEqual(await page.evaluate(() => window.kinloop.lanes.map((l) => [l.state, l.filled])), [
+        ['diverged', 100],
+        ['diverged', 100],
+    ]);
+    await seek(page, 80);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a film of the run ends by itself and is a WebM', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await page.getByRole('tab', { name: 'Export' }).click();
+    const film = await download(page, () =>
+        page.getByRole('button', { name: 'Film of the run (WebM)' }).click(),
+    );
+    assert.equal(film.name, 'box_on_plane.webm');
+    assert.equal(film.data.subarray(0, 4).toString('hex'), '1a45dfa3');
+    assert.equal(await page.evaluate(() => window.kinloop.step), 100, 'it shows the run to its end');
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a pasted file and a pasted text open as scenes', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    for (const [id, as] of [
+        ['first', 'file'],
+        ['second', 'text'],
+    ]) {
+        await page.evaluate(
+            async ([id, as]) => {
+                const scene = await (await fetch('./scenes/nunchaku.json')).json();
+                const text = JSON.stringify({ ...scene, id });
+                const clipboardData = new DataTransfer();
+                if (as === 'file')
+                    clipboardData.items.add(new File([text], `${id}.json`, { type: 'application/json' }));
+                else clipboardData.setData('text/plain', text);
+                dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+            },
+            [id, as],
+        );
+        await page.waitForFunction((wanted) => window.kinloop.scene === wanted, id);
+    }
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('one press changes between light and dark', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    const seen = [await theme()];
+    for (let i = 0; i < 2; i++) {
+        await page.getByRole('button', { name: 'Light or dark' }).click();
+        seen.push(await theme());
+    }
+    assert.deepEqual(seen, ['light', 'dark', 'light']);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
 test('without WebGL the plots still work', async () => {
     const context = await newContext(browser);
     await context.addInitScript(() => {

@@ -58,6 +58,26 @@ test('play, pause, step, scrub and reset move through the buffer', async () => {
     await context.close();
 });
 
+test('the views can take most of the window', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    const share = () =>
+        page.evaluate(() => document.querySelector('.views').getBoundingClientRect().height / innerHeight);
+    const before = await share();
+    await page.getByRole('button', { name: 'Larger views' }).click();
+    await drawn(page);
+    assert.ok((await share()) > 1.5 * before, `${before} ${await share()}`);
+    const canvas = await page.evaluate(() => {
+        const { height } = document.querySelector('.stage-canvas').getBoundingClientRect();
+        return document.querySelector('.stage-canvas').height / height / devicePixelRatio;
+    });
+    assert.ok(Math.abs(canvas - 1) < 0.01, `the picture is not stretched: ${canvas}`);
+    await page.locator('body').press('l');
+    assert.ok(Math.abs((await share()) - before) < 0.01);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
 test('keys work and are left alone while typing', async () => {
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);
@@ -125,6 +145,26 @@ test('a shared link opens the same state, and says so', async () => {
     await forged.page.locator('.verdict-differs').waitFor();
     await forged.context.close();
     assert.deepEqual([...first.errors, ...second.errors, ...forged.errors], []);
+});
+
+test('the address follows: another experiment is a step back, another view is not', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await page.waitForFunction(() => location.hash.includes('plots='));
+    const length = await page.evaluate(() => history.length);
+    await page.getByRole('button', { name: 'Step forward' }).click();
+    await page.locator('.cell').nth(1).focus();
+    await page.locator('[data-plot="r_nat"] .plot-more').click();
+    await page.getByRole('button', { name: 'Close plot NCP natural map' }).click();
+    await page.waitForFunction(() => !location.hash.includes('r_nat,'));
+    assert.equal(await page.evaluate(() => history.length), length);
+    await page.getByRole('button', { name: 'Remove PGS-CCP' }).click();
+    await page.waitForFunction(() => !location.hash.includes('pgs-ccp'));
+    assert.equal(await page.evaluate(() => history.length), length + 1);
+    await page.goBack();
+    await page.waitForFunction(() => window.kinloop.lanes.length === 2);
+    assert.deepEqual(errors, []);
+    await context.close();
 });
 
 test('a damaged link gives a message and the default experiment', async () => {
