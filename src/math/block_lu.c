@@ -835,13 +835,17 @@ static bool cholesky_two_rows(double *a, size_t n, int32_t columns, double *leas
 
 static bool cholesky_four_rows(double *a, size_t n, int32_t columns, double *least) {
     double *b = a + n, *c = b + n, *d = c + n;
-    double aa = a[0], pa = inverse_root(aa), ab = a[1] * pa, ac = a[2] * pa, ad = a[3] * pa;
-    double bb = b[1] - ab * ab, pb = inverse_root(bb), bc = (b[2] - ab * ac) * pb, bd = (b[3] - ab * ad) * pb;
-    double cc = c[2] - (ac * ac + bc * bc), pc = inverse_root(cc), cd = (c[3] - (ac * ad + bc * bd)) * pc;
-    double dd = (d[3] - (ad * ad + bd * bd)) - cd * cd, pd = inverse_root(dd);
+    double aa = a[0], over_a = 1.0 / aa, mb = a[1] * over_a, mc = a[2] * over_a, md = a[3] * over_a;
+    double bb = b[1] - a[1] * mb, bc = b[2] - a[2] * mb, bd = b[3] - a[3] * mb, over_b = 1.0 / bb;
+    double nc = bc * over_b, nd = bd * over_b;
+    double cc = (c[2] - a[2] * mc) - bc * nc, cd = (c[3] - a[3] * mc) - bd * nc;
+    double dd = ((d[3] - a[3] * md) - bd * nd) - cd * (cd / cc);
     if (!is_positive(aa, least) || !is_positive(bb, least) || !is_positive(cc, least) || !is_positive(dd, least)) {
         return false;
     }
+    double pa = inverse_root(aa), pb = inverse_root(bb), pc = inverse_root(cc), pd = inverse_root(dd);
+    double ab = a[1] * pa, ac = a[2] * pa, ad = a[3] * pa;
+    bc *= pb, bd *= pb, cd *= pc;
     a[0] = pa, a[1] = ab, a[2] = ac, a[3] = ad;
     b[1] = pb, b[2] = bc, b[3] = bd;
     c[2] = pc, c[3] = cd;

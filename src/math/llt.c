@@ -96,27 +96,37 @@ static inline void solve_tile(const double *diagonal, Tile *tile, double *out) {
     }
 }
 
-// Factors a diagonal tile (4 columns of 4 rows in `l`); -1 or the failing column.
+// Factors a diagonal tile (4 columns of 4 rows in `l`); -1 or the failing column. As L D L^T first: a pivot then
+// waits for a division alone, and the roots for nobody.
 static int32_t factor_tile(double l[16]) {
+    double d0 = l[0], i0 = 1.0 / d0, m10 = l[1] * i0, m20 = l[2] * i0, m30 = l[3] * i0;
+    double d1 = l[5] - l[1] * m10, l21 = l[6] - l[2] * m10, l31 = l[7] - l[3] * m10, i1 = 1.0 / d1;
+    double m21 = l21 * i1, m31 = l31 * i1;
+    double d2 = (l[10] - l[2] * m20) - l21 * m21, l32 = (l[11] - l[3] * m20) - l31 * m21, i2 = 1.0 / d2;
+    double d3 = ((l[15] - l[3] * m30) - l31 * m31) - l32 * (l32 * i2), pivots[4] = {d0, d1, d2, d3}, inverse[4];
     for (int32_t c = 0; c < 4; c++) {
-        for (int32_t r = c; r < 4; r++) {
-            for (int32_t m = 0; m < c; m++) {
-                l[4 * c + r] -= l[4 * m + r] * l[4 * m + c];
-            }
-        }
-        double pivot = l[5 * c];
-        if (!(pivot > 0.0) || isinf(pivot)) {
+        if (!(pivots[c] > 0.0) || isinf(pivots[c])) {
             return c;
         }
-        double inverse = 1.0 / sqrt(pivot);
-        for (int32_t r = c + 1; r < 4; r++) {
-            l[4 * c + r] *= inverse;
-        }
-        l[5 * c] = inverse;
-        for (int32_t r = 0; r < c; r++) {
-            l[4 * c + r] = 0.0;
-        }
+        inverse[c] = 1.0 / sqrt(pivots[c]);
     }
+    double factor[16] = {inverse[0],
+                         l[1] * inverse[0],
+                         l[2] * inverse[0],
+                         l[3] * inverse[0],
+                         0.0,
+                         inverse[1],
+                         l21 * inverse[1],
+                         l31 * inverse[1],
+                         0.0,
+                         0.0,
+                         inverse[2],
+                         l32 * inverse[2],
+                         0.0,
+                         0.0,
+                         0.0,
+                         inverse[3]};
+    memcpy(l, factor, sizeof factor);
     return -1;
 }
 
