@@ -294,18 +294,14 @@ static void gather_wrench(const KlScaled *s, const double *x, double *wrench) { 
 }
 
 static void subtract_velocity(const KlScaled *s, const double *u, double *x) {  // x = -J u
+    static const double rest[6] = {0.0};
     const KlProblem *p = s->problem;
     for (int32_t b = 0; b < p->block_count; b++) {
+        int32_t left = p->block_body[2 * b], right = p->block_body[2 * b + 1];
+        const double *one = left >= 0 ? u + 6 * left : rest, *other = right >= 0 ? u + 6 * right : rest;
         for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
-            double sum = 0.0;
-            for (int32_t side = 0; side < 2; side++) {
-                int32_t body = p->block_body[2 * b + side];
-                const double *jacobian = s->rows + 12 * (size_t)row + 6 * side;
-                for (int32_t i = 0; body >= 0 && i < 6; i++) {
-                    sum -= jacobian[i] * u[6 * body + i];
-                }
-            }
-            x[row] = sum;
+            const double *jacobian = s->rows + 12 * (size_t)row;
+            x[row] = -(kl_lanes_dot6(jacobian, one) + kl_lanes_dot6(jacobian + 6, other));
         }
     }
 }
