@@ -23,34 +23,30 @@ typedef struct Source {
     size_t shift_step;  // 0: one shift for every row
 } Source;
 
-// A tile of which all rows exist.
-static inline void read_inner_tile(const double *a, size_t stride, Tile *tile) {
-    const double *r0 = a, *r1 = a + stride, *r2 = a + 2 * stride, *r3 = a + 3 * stride;
-    for (size_t c = 0; c < 4; c++) {
-        tile->top[c] = (KlPair){r0[c], r1[c]};
-        tile->bottom[c] = (KlPair){r2[c], r3[c]};
-    }
-}
-
 // Past the last row: of the identity.
-static inline double entry(const double *a, size_t n, size_t stride, size_t row, size_t column) {
-    return row < n && column < n ? a[row * stride + column] : row == column ? 1.0 : 0.0;
+static inline double entry(const Source *source, size_t row, size_t column) {
+    bool inside = row < source->n && column < source->n;
+    return inside ? source->a[column * source->stride + row] : row == column ? 1.0 : 0.0;
 }
 
-static void read_edge_tile(const double *a, size_t n, size_t stride, size_t i, size_t j, Tile *tile) {
+static void read_edge_tile(const Source *source, size_t i, size_t j, Tile *tile) {
     for (size_t c = 0; c < 4; c++) {
         size_t row = 4 * i, column = 4 * j + c;
-        tile->top[c] = (KlPair){entry(a, n, stride, row, column), entry(a, n, stride, row + 1, column)};
-        tile->bottom[c] = (KlPair){entry(a, n, stride, row + 2, column), entry(a, n, stride, row + 3, column)};
+        tile->top[c] = (KlPair){entry(source, row, column), entry(source, row + 1, column)};
+        tile->bottom[c] = (KlPair){entry(source, row + 2, column), entry(source, row + 3, column)};
     }
 }
 
-// Above the diagonal of A stands anything: it does not reach the factor.
+// A column of the tile is a piece of a row of the upper triangle. What stands below that does not reach the factor.
 static inline void read_tile(const Source *source, size_t i, size_t j, Tile *tile) {
-    if (4 * i + 4 <= source->n) {
-        read_inner_tile(source->a + 4 * i * source->stride + 4 * j, source->stride, tile);
-    } else {
-        read_edge_tile(source->a, source->n, source->stride, i, j, tile);
+    if (4 * i + 4 > source->n) {
+        read_edge_tile(source, i, j, tile);
+        return;
+    }
+    const double *a = source->a + 4 * j * source->stride + 4 * i;
+    for (size_t c = 0; c < 4; c++, a += source->stride) {
+        tile->top[c] = kl_load(a);
+        tile->bottom[c] = kl_load(a + 2);
     }
 }
 

@@ -17,7 +17,7 @@ static inline size_t kl_llt_size(int32_t n) {
     return 8 * tiles * (tiles + 1);
 }
 
-// Reads the lower triangle of A (n x n, row-major, `stride` doubles from row to row), writes `factor`
+// Reads the upper triangle of A (n x n, row-major, `stride` doubles from row to row), writes `factor`
 // (kl_llt_size(n)). Returns -1, or the index of the first pivot that is not > 0 (or not finite): A +
 // shift 1 is not positive definite to working precision, and `factor` is of no use.
 int32_t kl_llt_factor(const double *a, int32_t n, int32_t stride, double shift, double *factor);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "math/lanes.h"
 #include "math/llt.h"
 #include "solver/least_norm.h"
 #include "solver/semismooth.h"
@@ -92,15 +93,13 @@ static void list_held_rows(KlHeld *h, const KlScaled *s) {
     }
 }
 
-static void transpose_block(const double *from, int32_t rows, int32_t columns, size_t stride, double *to) {
-    for (int32_t j = 0; j < columns; j++, to += stride) {
-        for (int32_t i = 0; i < rows; i++) {
-            to[i] = from[i * columns + j];
-        }
+static void copy_block(const double *from, int32_t rows, int32_t columns, size_t stride, double *to) {
+    for (int32_t i = 0; i < rows; i++, from += columns, to += stride) {
+        kl_lanes_copy(from, columns, to);
     }
 }
 
-// The lower triangle of D in held rows, from the blocks above its diagonal, and the shifts.
+// The upper triangle of D in held rows, and the shifts.
 static void form_dense(KlHeld *h, const KlScaled *s) {
     const KlBlockMatrix *m = &s->delassus;
     const int32_t *start = m->block_start;
@@ -110,8 +109,8 @@ static void form_dense(KlHeld *h, const KlScaled *s) {
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
             int32_t c = m->column[e];
             if (c >= b && h->place[b] >= 0 && h->place[c] >= 0) {
-                transpose_block(m->values + m->offset[e], start[b + 1] - start[b], start[c + 1] - start[c], stride,
-                                h->values + (size_t)h->place[c] * stride + h->place[b]);
+                copy_block(m->values + m->offset[e], start[b + 1] - start[b], start[c + 1] - start[c], stride,
+                           h->values + (size_t)h->place[b] * stride + h->place[c]);
             }
         }
     }

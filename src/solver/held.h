@@ -19,7 +19,7 @@ typedef struct KlHeld {
     bool dense;
     int32_t *row;      // (held) in the problem
     int32_t *place;    // (block_count) first held row of each block, -1 when open
-    double *values;    // (held x padded) lower triangle
+    double *values;    // (held x padded) upper triangle
     double *factor;    // (kl_llt_size)
     double *reduced;   // (padded) right-hand side
     double *diagonal;  // (padded) shifts

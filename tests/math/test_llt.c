@@ -11,7 +11,7 @@
 
 enum { MAX_N = 70 };
 
-// A = B B^T / n + 0.1, rows `stride` apart, the upper triangle filled with what must not be read.
+// A = B B^T / n + 0.1, rows `stride` apart, the lower triangle filled with what must not count.
 static void random_spd(KlRng *rng, int n, int stride, double *a) {
     static double b[MAX_N * MAX_N];
     for (int i = 0; i < n * n; i++) {
@@ -23,13 +23,13 @@ static void random_spd(KlRng *rng, int n, int stride, double *a) {
             for (int k = 0; k < n; k++) {
                 sum += b[i * n + k] * b[j * n + k] / n;
             }
-            a[i * stride + j] = j <= i ? sum : NAN;
+            a[i * stride + j] = j >= i ? sum : NAN;
         }
     }
 }
 
 static double entry(const double *a, int stride, int i, int j) {
-    return i >= j ? a[i * stride + j] : a[j * stride + i];
+    return i <= j ? a[i * stride + j] : a[j * stride + i];
 }
 
 static void solutions_satisfy_the_system_at_every_size(void **state) {
@@ -78,7 +78,7 @@ static void a_common_shift_equals_the_same_shift_per_row(void **state) {
 // A = [[4, 2], [2, 5]]: L = [[2, 0], [1, 2]].
 static void hand_computed_factor(void **state) {
     (void)state;
-    double a[4] = {4, 0, 2, 5}, factor[16], x[4] = {2, 5};
+    double a[4] = {4, 2, 0, 5}, factor[16], x[4] = {2, 5};
     assert_int_equal(kl_llt_factor(a, 2, 2, 0.0, factor), -1);
     kl_llt_solve_lower(factor, 2, x);
     assert_near(x[0], 1.0, 0.0);
@@ -99,7 +99,7 @@ static void the_first_bad_pivot_is_named(void **state) {
         a[bad * 37 + bad] = NAN;
         assert_int_equal(kl_llt_factor(a, 37, 37, 0.0, factor), bad);
     }
-    double singular[4] = {1, 0, 1, 1};
+    double singular[4] = {1, 1, 0, 1};
     assert_int_equal(kl_llt_factor(singular, 2, 2, 0.0, factor), 1);
 }
 
