@@ -313,7 +313,7 @@ static bool joins(const KlBlockMatrix *m, const KlBlockLu *lu, const Tree *t, in
     int32_t extra = rows + t->weight[k] - t->weight[k - 1];
     *more = (double)extra * pivots;
     double size = (double)(pivots + rows) * (pivots + rows + t->weight[k]);
-    return extra == 0 || zeros + *more <= 0.15 * size || (pivots + rows <= 12 && zeros + *more <= 0.4 * size);
+    return extra == 0 || zeros + *more <= 0.15 * size || (pivots + rows <= 6 && zeros + *more <= 0.4 * size);
 }
 
 static bool make_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
