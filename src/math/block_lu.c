@@ -574,20 +574,21 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
 static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t stride, double *dense) {
     const double *from = m->values + m->offset[plan->entry];
     double *to = dense + (size_t)plan->row * (size_t)stride + plan->column;
+    int32_t rows = plan->rows, columns = plan->columns;
     if (plan->transposed) {
         int32_t c = 0;
-        for (; c + 2 <= plan->columns; c += 2, from += 2 * plan->rows, to += 2) {
-            for (int32_t r = 0; r < plan->rows; r++) {
-                kl_store(to + (size_t)r * (size_t)stride, (KlPair){from[r], from[plan->rows + r]});
+        for (; c + 2 <= columns; c += 2, from += 2 * rows, to += 2) {
+            for (int32_t r = 0; r < rows; r++) {
+                kl_store(to + (size_t)r * (size_t)stride, (KlPair){from[r], from[rows + r]});
             }
         }
-        for (int32_t r = 0; r < plan->rows && c < plan->columns; r++) {
+        for (int32_t r = 0; r < rows && c < columns; r++) {
             to[(size_t)r * (size_t)stride] = from[r];
         }
         return;
     }
-    for (int32_t r = 0; r < plan->rows; r++, from += plan->columns, to += stride) {
-        kl_lanes_copy(from, plan->columns, to);
+    for (int32_t r = 0; r < rows; r++, from += columns, to += stride) {
+        kl_lanes_copy(from, columns, to);
     }
 }
 
@@ -596,13 +597,13 @@ static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t stride,
 static void add_child(const KlBlockLu *lu, const Front *c, int32_t stride, double *dense) {
     int32_t below = c->size - c->pivots;
     const double *update = lu->stack.at + c->update;
-    for (int32_t i = c->run_begin; i < c->run_end; i++) {
-        const Run *rows = &lu->run.at[i];
-        for (int32_t r = 0; r < rows->count; r++) {
-            const double *from = update + (size_t)(rows->from + r) * (size_t)below;
-            double *to = dense + (size_t)(rows->to + r) * (size_t)stride;
-            for (int32_t j = lu->symmetric ? i : c->run_begin; j < c->run_end; j++) {
-                const Run *columns = &lu->run.at[j];
+    const Run *begin = lu->run.at + c->run_begin, *end = lu->run.at + c->run_end;
+    bool symmetric = lu->symmetric;
+    for (const Run *rows = begin; rows < end; rows++) {
+        for (int32_t r = 0, count = rows->count, row = rows->from, place = rows->to; r < count; r++) {
+            const double *from = update + (size_t)(row + r) * (size_t)below;
+            double *to = dense + (size_t)(place + r) * (size_t)stride;
+            for (const Run *columns = symmetric ? rows : begin; columns < end; columns++) {
                 kl_lanes_add(from + columns->from, columns->count, to + columns->to);
             }
         }
@@ -945,13 +946,14 @@ static bool cholesky_front(double *dense, const Front *f, double *least) {
 static void store_front(KlBlockLu *lu, const Front *f, const double *dense) {
     size_t stride = (size_t)f->stride, pivots = (size_t)f->pivots;
     int32_t below = f->size - f->pivots;
+    bool symmetric = lu->symmetric;
     memcpy(lu->factor.at + f->upper, dense, pivots * stride * sizeof *dense);
     double *lower = lu->factor.at + f->lower, *update = lu->stack.at + f->update;
     const double *row = dense + pivots * stride;
     for (int32_t i = 0; i < below; i++, row += stride, update += below, lower += pivots) {
-        int32_t from = lu->symmetric ? i : 0;
-        if (!lu->symmetric) {
-            kl_lanes_copy(row, f->pivots, lower);
+        int32_t from = symmetric ? i : 0;
+        if (!symmetric) {
+            kl_lanes_copy(row, (int32_t)pivots, lower);
         }
         kl_lanes_copy(row + pivots + from, below - from, update + from);
     }

@@ -8,6 +8,9 @@
 
 typedef double KlPair __attribute__((vector_size(16), aligned(8)));
 
+// To clang a pair that is stored may be anything: what a loop with kl_store reads of structures is read anew in
+// each passage, and is better read into locals before.
+
 static inline KlPair kl_load(const double *x) { return *(const KlPair *)x; }
 static inline void kl_store(double *x, KlPair v) { *(KlPair *)x = v; }
 static inline KlPair kl_both(double x) { return (KlPair){x, x}; }

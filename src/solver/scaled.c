@@ -580,12 +580,14 @@ void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x)
 }
 
 void kl_scaled_to_reaction(const KlScaled *s, const double *x, double *lambda) {
-    int32_t i = 0;
-    for (; i + 2 <= s->dim; i += 2) {
-        kl_store(lambda + i, kl_load(s->scale + i) * kl_both(s->unit) * kl_load(x + i));
+    int32_t i = 0, dim = s->dim;
+    const double *scale = s->scale;
+    KlPair unit = kl_both(s->unit);
+    for (; i + 2 <= dim; i += 2) {
+        kl_store(lambda + i, kl_load(scale + i) * unit * kl_load(x + i));
     }
-    if (i < s->dim) {
-        lambda[i] = s->scale[i] * s->unit * x[i];
+    if (i < dim) {
+        lambda[i] = scale[i] * s->unit * x[i];
     }
 }
 
@@ -634,24 +636,30 @@ static void push_bodies(KlScaled *s, const double *x) {
     }
 }
 
-// p J du + R x
+// p J du + R x of `count` rows: rows of p J, twists of their two bodies
+static void pull_block(const double *rows, const double *const du[2], const double *softness, const double *x,
+                       int32_t count, double *product) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2, rows += 24) {
+        KlPair one = kl_lanes_times6(rows, du[0]) + kl_lanes_times6(rows + 6, du[1]);
+        KlPair two = kl_lanes_times6(rows + 12, du[0]) + kl_lanes_times6(rows + 18, du[1]);
+        KlPair moved = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
+        kl_store(product + i, moved + kl_load(softness + i) * kl_load(x + i));
+    }
+    if (i < count) {
+        KlPair moved = kl_lanes_times6(rows, du[0]) + kl_lanes_times6(rows + 6, du[1]);
+        product[i] = (moved[0] + moved[1]) + softness[i] * x[i];
+    }
+}
+
 static void pull_bodies(const KlScaled *s, const double *x, double *product) {
     const KlProblem *p = s->problem;
     for (int32_t b = 0; b < p->block_count; b++) {
+        int32_t first = p->block_start[b];
         const double *du[2];
         kl_block_twists(p, b, s->twists.at, du);
-        const double *scaled = s->rows + 12 * (size_t)p->block_start[b];
-        int32_t row = p->block_start[b], end = p->block_start[b + 1];
-        for (; row + 2 <= end; row += 2, scaled += 24) {
-            KlPair one = kl_lanes_times6(scaled, du[0]) + kl_lanes_times6(scaled + 6, du[1]);
-            KlPair two = kl_lanes_times6(scaled + 12, du[0]) + kl_lanes_times6(scaled + 18, du[1]);
-            KlPair moved = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
-            kl_store(product + row, moved + kl_load(s->softness + row) * kl_load(x + row));
-        }
-        if (row < end) {
-            KlPair moved = kl_lanes_times6(scaled, du[0]) + kl_lanes_times6(scaled + 6, du[1]);
-            product[row] = (moved[0] + moved[1]) + s->softness[row] * x[row];
-        }
+        pull_block(s->rows + 12 * (size_t)first, du, s->softness + first, x + first, p->block_start[b + 1] - first,
+                   product + first);
     }
 }
 
@@ -705,13 +713,14 @@ double kl_scaled_natural(const KlScaled *s, const double *x, const double *veloc
 
 void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run) {
     kl_scaled_to_reaction(s, x, run->lambda);
-    int32_t i = 0;
-    for (; i + 2 <= s->dim; i += 2) {
-        KlPair stiff = kl_load(velocity + i) - kl_load(s->compliance + i) * kl_load(x + i);
-        kl_store(scratch + i, stiff * kl_load(s->velocity_unit + i));
+    int32_t i = 0, dim = s->dim;
+    const double *compliance = s->compliance, *unit = s->velocity_unit;
+    for (; i + 2 <= dim; i += 2) {
+        KlPair stiff = kl_load(velocity + i) - kl_load(compliance + i) * kl_load(x + i);
+        kl_store(scratch + i, stiff * kl_load(unit + i));
     }
-    if (i < s->dim) {
-        scratch[i] = (velocity[i] - s->compliance[i] * x[i]) * s->velocity_unit[i];
+    if (i < dim) {
+        scratch[i] = (velocity[i] - compliance[i] * x[i]) * unit[i];
     }
     kl_problem_loop_residuals(run->problem, run->lambda, scratch, &run->primal, &run->dual, &run->complementarity);
     run->factorizations = s->factorizations;
