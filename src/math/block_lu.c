@@ -1023,7 +1023,7 @@ static void lu_forward_four(const double *a, size_t n, int32_t known, double *x)
         sum_c += kl_load(c + k) * both;
         sum_d += kl_load(d + k) * both;
     }
-    a += known, b += known, c += known, d += known, x += known;
+    b += known, c += known, d += known, x += known;
     double x0 = x[0] - lane_sum(sum_a), x1 = (x[1] - lane_sum(sum_b)) - b[0] * x0;
     double x2 = (x[2] - lane_sum(sum_c)) - (c[0] * x0 + c[1] * x1);
     double x3 = ((x[3] - lane_sum(sum_d)) - (d[0] * x0 + d[1] * x1)) - d[2] * x2;
