@@ -136,35 +136,59 @@ static bool prepare_neighbours(KlScaled *s, Neighbours *n, int32_t **mark, int32
     return true;
 }
 
-// What the pattern of a problem with bodies follows from: first rows, then bodies of the blocks.
+// What the pattern follows from: rows of the blocks, then their bodies, or the pattern of D as given.
+enum { GRAPH_PARTS = 3 };
+typedef struct GraphPart {
+    const int32_t *at;
+    size_t count;
+} GraphPart;
+
+static size_t list_graph(const KlProblem *p, GraphPart part[GRAPH_PARTS]) {
+    size_t blocks = (size_t)p->block_count, rows = (size_t)p->dim;
+    part[0] = (GraphPart){p->block_start, blocks + 1};
+    if (kl_problem_has_bodies(p)) {
+        part[1] = (GraphPart){p->block_body, 2 * blocks};
+        part[2] = (GraphPart){&p->body_count, 1};
+    } else {
+        part[1] = (GraphPart){p->delassus_start, rows + 1};
+        part[2] = (GraphPart){p->delassus_index, (size_t)p->delassus_start[rows]};
+    }
+    return part[0].count + part[1].count + part[2].count;
+}
+
 static bool same_graph(const KlScaled *s) {
-    const KlProblem *p = s->problem;
-    size_t blocks = (size_t)p->block_count;
+    GraphPart part[GRAPH_PARTS];
+    size_t count = list_graph(s->problem, part);
     const int32_t *kept = s->graph.at;
-    return s->graph.used == 3 * blocks + 1 && blocks > 0 &&
-           memcmp(kept, p->block_start, (blocks + 1) * sizeof *kept) == 0 &&
-           memcmp(kept + blocks + 1, p->block_body, 2 * blocks * sizeof *kept) == 0;
+    bool same = s->graph.used == count && s->graph_bodies == kl_problem_has_bodies(s->problem);
+    for (int32_t i = 0; i < GRAPH_PARTS && same; i++) {
+        same = part[i].count == 0 || memcmp(kept, part[i].at, part[i].count * sizeof *kept) == 0;
+        kept += part[i].count;
+    }
+    return same;
 }
 
 static bool keep_graph(KlScaled *s) {
-    const KlProblem *p = s->problem;
-    size_t blocks = (size_t)p->block_count;
-    s->graph.used = 0;
-    if (!kl_problem_has_bodies(p)) {
-        return true;
-    }
-    if (!KL_ROOM(s->graph, 3 * blocks + 1)) {
+    GraphPart part[GRAPH_PARTS];
+    size_t count = list_graph(s->problem, part);
+    if (!KL_ROOM(s->graph, count)) {
         return false;
     }
-    memcpy(s->graph.at, p->block_start, (blocks + 1) * sizeof *s->graph.at);
-    memcpy(s->graph.at + blocks + 1, p->block_body, 2 * blocks * sizeof *s->graph.at);
-    s->graph.used = 3 * blocks + 1;
+    int32_t *kept = s->graph.at;
+    for (int32_t i = 0; i < GRAPH_PARTS; i++) {
+        if (part[i].count > 0) {
+            memcpy(kept, part[i].at, part[i].count * sizeof *kept);
+        }
+        kept += part[i].count;
+    }
+    s->graph.used = count;
+    s->graph_bodies = kl_problem_has_bodies(s->problem);
     return true;
 }
 
 static KlStatus make_pattern(KlScaled *s) {
     const KlProblem *p = s->problem;
-    if (kl_problem_has_bodies(p) && same_graph(s)) {
+    if (same_graph(s)) {
         s->delassus.block_start = s->system.block_start = p->block_start;
         return KL_OK;
     }
@@ -435,7 +459,7 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorizat
     size_t entries = (size_t)dense_blocks * (size_t)dense_blocks, values = (size_t)rows * (size_t)rows;
     bool ok = KL_ROOM(s->pattern, (size_t)dense_blocks + 1 + 2 * entries) && KL_ROOM(s->offsets, entries) &&
               KL_ROOM(s->delassus_values, values) && KL_ROOM(s->system_values, values) &&
-              KL_ROOM(s->graph, 3 * blocks + 1);
+              KL_ROOM(s->graph, 3 * blocks + dim + (size_t)capacity->size.nonzeros + 2);
     return ok ? kl_block_lu_reserve(s->lu, rows, dense_blocks, entries) : KL_ERR_MEMORY;
 }
 

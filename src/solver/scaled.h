@@ -86,6 +86,7 @@ typedef struct KlScaled {
     KL_BUFFER(double) delassus_values;
     KL_BUFFER(double) system_values;
     KL_BUFFER(int32_t) graph;  // what the pattern was made from
+    bool graph_bodies;         // that of a problem with bodies
     KL_BUFFER(double) twists;  // (6 bodies) scratch of products
     KL_BUFFER(double) numbers;
     KL_BUFFER(int32_t) work;
