@@ -10,6 +10,7 @@
 //   t=seconds      time shown                          cam=x,y,z,x,y,z     camera, then its target
 //   sel=kind.index selection                           plots=id~choice~axes~size,id  open plots; axes: xlin.ylog,
 //                                                        size: thirds of the usual width x height [px], as 4x220
+//   tab=ID         tab of the inspector, the first when absent
 //   e=version      of the core that wrote the link     h=step:hash,hash    state per solver
 //   b=stride:digests,digests   two characters per block of `stride` steps on the way there, per solver
 import type { OwnAxes } from '../plots/definition';
@@ -33,6 +34,7 @@ export interface View {
     camera: number[] | null;
     selection: { kind: 'body' | 'joint' | 'contact' | 'geom'; index: number } | null;
     plots: PlotLink[] | null;
+    tab?: string; // of the inspector, the first when absent
 }
 
 export interface Expected {
@@ -102,6 +104,7 @@ export async function encodeLink(
     if (view.time > 0) out.push(['t', String(Number(view.time.toPrecision(12)))]);
     if (view.camera) out.push(['cam', view.camera.map((c) => Number(c.toPrecision(4))).join(',')]);
     if (view.selection) out.push(['sel', `${view.selection.kind}.${view.selection.index}`]);
+    if (view.tab) out.push(['tab', view.tab]);
     if (view.plots) out.push(['plots', view.plots.map(plotText).join(',')]);
     if (expected) out.push(['e', expected.core], ['h', `${expected.step}:${expected.hashes.join(',')}`]);
     if (expected?.blocks) out.push(['b', `${expected.blocks.stride}:${expected.blocks.digests.join(',')}`]);
@@ -169,6 +172,7 @@ export async function decodeLink(fragment: string): Promise<Linked> {
             camera: readNumbers(get('cam'), 6, 'cam', drop),
             selection: readSelection(get('sel'), drop),
             plots: readPlots(get('plots'), drop),
+            tab: word(get('tab'), 'tab', drop) || undefined,
         },
         expected: readExpected(get('h'), get('e'), drop, (solvers) =>
             parts ? parts.readBlocks(get('b'), solvers, drop) : null,

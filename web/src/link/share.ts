@@ -4,6 +4,7 @@ import { openPlots } from '../plots/deck';
 import { canonical, FIRST_EXPERIMENT, type Json, type SceneRef } from '../state/experiment';
 import { say } from '../state/messages';
 import { cursor, dt, experiment, lanes, open, playing, selection, steps, tables } from '../state/session';
+import { FIRST_TAB, openTab } from '../state/tabs';
 import { cameraState } from '../views3d/options';
 import { decodeLink, encodeLink, type Linked, type View } from './codec';
 import { linkVerdict } from './verdict';
@@ -16,6 +17,7 @@ export function currentView(): View {
         camera: cameraState.value,
         selection: selection.value,
         plots: openPlots.value,
+        tab: openTab.value === FIRST_TAB ? undefined : openTab.value,
     };
 }
 
@@ -52,6 +54,7 @@ async function openFragment(fragment: string): Promise<void> {
         for (const s of missing) say('warning', `This version has no solver "${s.id}".`);
         const solvers = linked.experiment.solvers.filter((s) => !missing.includes(s));
         if (linked.view.plots) openPlots.value = linked.view.plots;
+        if (linked.view.tab) openTab.value = linked.view.tab;
         cameraState.value = linked.view.camera;
         const opened = await open(
             { ...linked.experiment, scene: found, solvers },
@@ -113,7 +116,7 @@ export async function openAddress(): Promise<void> {
 export function followAddress(): void {
     if (embedded) return; // the page around it chose the address
     effect(() => {
-        void [experiment.value, selection.value, openPlots.value, playing.value, lanes.value];
+        void [experiment.value, selection.value, openPlots.value, openTab.value, playing.value, lanes.value];
         clearTimeout(writing);
         writing = window.setTimeout(() => void writeAddress(), 800);
     });

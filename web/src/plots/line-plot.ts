@@ -369,7 +369,11 @@ export class KlPlot extends KlElement {
             width: 1.6,
             dash: c.dash,
             spanGaps: false,
-            points: { show: (_u, i) => this.isShort(i - 1), size: 5 },
+            points: {
+                show: (_u, i) => this.isShort(i - 1),
+                filter: (u, i, show) => (show ? null : this.onFloor(u.data[i])),
+                size: 5,
+            },
         };
     }
 
@@ -377,6 +381,13 @@ export class KlPlot extends KlElement {
     private isShort(curve: number): boolean {
         const length = this.data.curves[curve]?.column.x.length ?? 0;
         return length > 0 && length < 24;
+    }
+
+    /** Places of residuals that are smaller than the axis can show: they are marked. */
+    private onFloor(values: ArrayLike<number | null | undefined>): number[] {
+        const places: number[] = [];
+        if (this.logY) for (let i = 0; i < values.length; i++) if (values[i] === FLOOR) places.push(i);
+        return places;
     }
 
     private moveMarker(): void {

@@ -14,6 +14,7 @@ import {
     profileTolerance,
 } from '../state/profiles';
 import { lanes, styles } from '../state/session';
+import { profilePlot } from './profile-plot';
 
 const title = (id: string): string => styles.value.get(id)?.title ?? id;
 
@@ -53,6 +54,10 @@ export class KlProfileTools extends KlElement {
         return html`<div class="profile-tools">
             <div>${this.compare()} ${profileMeasure.value.startsWith('r_') ? this.floor() : null}</div>
             ${rhoTable(now.solvers, now.result)}
+            <details>
+                <summary>How to read</summary>
+                ${profilePlot.text.replace(/^How to read: /, '')} A run that fails counts for nothing.
+            </details>
         </div>`;
     }
 

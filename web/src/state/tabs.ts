@@ -1,4 +1,5 @@
 // Which tab of the inspector is open.
 import { signal } from '@preact/signals-core';
 
-export const openTab = signal('solver');
+export const FIRST_TAB = 'solver';
+export const openTab = signal(FIRST_TAB);

@@ -121,6 +121,9 @@ export class KlStage extends KlElement {
             >
                 <span class="cell-label">
                     <span class="chip" .style=${`--c: ${style?.color}`} aria-hidden="true">${style?.marker}</span>
+                    <svg width="22" height="6" aria-hidden="true">
+                        <line x2="22" y1="3" y2="3" stroke=${style?.color ?? '#888'} stroke-width="2.4" stroke-dasharray=${(style?.dash ?? []).join(' ')} />
+                    </svg>
                     ${style?.title ?? lane.choice.id}
                     ${state === 'finished' || state === 'running' ? null : html`<em class="state state-${state}">${state}</em>`}
                 </span>

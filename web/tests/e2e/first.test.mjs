@@ -129,6 +129,7 @@ test('a shared link opens the same state, and says so', async () => {
     const first = await openPage(browser, server.url + SHORT);
     await filled(first.page);
     await seek(first.page, 150);
+    await first.page.getByRole('tab', { name: 'View' }).click();
     const link = await sharedLink(first.page);
     const hashes = await first.page.evaluate(() => window.kinloop.lanes.map((l) => l.hash));
     assert.ok(link.includes(`h=150:${hashes.join(',')}`), link);
@@ -136,6 +137,13 @@ test('a shared link opens the same state, and says so', async () => {
 
     const second = await openPage(browser, link);
     await second.page.locator('.verdict-same').waitFor();
+    assert.equal(
+        await second.page
+            .getByRole('tab', { selected: true })
+            .textContent()
+            .then((t) => t.trim()),
+        'View',
+    );
     assert.equal(await second.page.evaluate(() => window.kinloop.step), 150);
     await shows(second.page, 150);
     assert.deepEqual(await second.page.evaluate(() => window.kinloop.lanes.map((l) => l.hash)), hashes);

@@ -74,6 +74,8 @@ test('a profile compares a pair, tells its shares in numbers, and floors residua
     await floor.selectOption('tolerance');
     assert.match(await floor.locator('option:checked').textContent(), /1e-6|0\.000001|1e−6/);
     await shown(atTolerance);
+    await page.getByText('How to read').click();
+    await page.getByText('how often it is the best', { exact: false }).first().waitFor();
     await page.locator('kl-profile-tools').scrollIntoViewIfNeeded();
     await page.screenshot({ path: resolve(shots, 'profile-pair.png') });
     assert.deepEqual(errors, []);
@@ -115,6 +117,31 @@ test('axes are logarithmic or linear as asked', async () => {
     await shown('convergence', 'x', 1);
     assert.deepEqual(other.errors, []);
     await other.context.close();
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('residuals below what an axis can show stand on its floor, and are marked', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=fourbar_free&s=newton-ncp&pre=hp&T=0.2&t=0.1&plots=r_nat_rel`,
+    );
+    await filled(page);
+    const marks = () =>
+        page.evaluate(() => {
+            const { chart } = document.querySelector('[data-plot="r_nat_rel"]');
+            const floor = chart?.data[1]?.filter((v) => v === 1e-17).length ?? 0;
+            const column = window.kinloop.column(0, 'r_nat_rel');
+            const marked = chart?.series[1].points.filter(chart, 1, false)?.length ?? 0;
+            return { below: column.filter((v) => v < 1e-17).length, floor, marked };
+        });
+    await until(
+        async () => (await marks()).marked > 0,
+        async () => JSON.stringify(await marks()),
+    );
+    const { below, floor, marked } = await marks();
+    assert.equal(marked, floor);
+    assert.ok(below >= marked && marked > 0, JSON.stringify({ below, marked }));
     assert.deepEqual(errors, []);
     await context.close();
 });
