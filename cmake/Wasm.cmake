@@ -9,7 +9,8 @@ function(kl_add_wasm target name exports)
     target_link_libraries(${target} PRIVATE kl kl_jansson)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} SUFFIX .mjs
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-    target_link_options(${target} PRIVATE -O3 --no-entry
+    # -Os is for binaryen, which passes over code that clang has optimised for speed: as fast, and 2 % smaller.
+    target_link_options(${target} PRIVATE -Os --no-entry
         -sWASM_BIGINT=1 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1 -sMEMORY_GROWTH_LINEAR_STEP=2MB
         -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=@${PROJECT_SOURCE_DIR}/wasm/${exports})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/wasm/${exports})
