@@ -31,12 +31,10 @@ typedef struct Front {
     size_t update, children;        // in stack: where the update matrix waits; entries of the children's
 } Front;
 
-typedef struct Plan {       // one block of A in a front
-    int32_t entry;          // of the matrix
-    int32_t block, other;   // its row and column of blocks in the matrix
-    int32_t row, column;    // scalar place in the front
-    int32_t rows, columns;  // there
-    bool transposed;
+typedef struct Plan {      // one block of A in a front
+    int32_t entry;         // of the matrix
+    int32_t block, other;  // its row and column of blocks; of a symmetric one below the diagonal the transpose is read
+    int32_t row, column;   // scalar place in the front
 } Plan;
 
 typedef struct Run {  // consecutive rows of the update matrix that stay consecutive in the parent
@@ -391,21 +389,19 @@ static void place_blocks(const KlBlockLu *lu, const KlBlockMatrix *m, const Fron
 static bool plan_front(KlBlockLu *lu, const KlBlockMatrix *m, Front *f, const int32_t *place) {
     f->plan_begin = (int32_t)lu->plan.used;
     for (int32_t k = f->first; k < f->first + f->pivot_blocks; k++) {
-        int32_t b = lu->order[k], rows = block_rows(m, b);
+        int32_t b = lu->order[k];
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            int32_t j = lu->position[m->column[e]], columns = block_rows(m, m->column[e]);
+            int32_t c = m->column[e], j = lu->position[c];
             if (j < k) {
                 continue;
             }
             if (!KL_ROOM(lu->plan, lu->plan.used + 2)) {
                 return false;
             }
-            int32_t c = m->column[e];
             bool below = lu->symmetric && c < b;
-            lu->plan.at[lu->plan.used++] =
-                (Plan){below ? m->transpose[e] : e, b, c, place[k], place[j], rows, columns, below};
+            lu->plan.at[lu->plan.used++] = (Plan){below ? m->transpose[e] : e, b, c, place[k], place[j]};
             if (j > k && !lu->symmetric) {
-                lu->plan.at[lu->plan.used++] = (Plan){m->transpose[e], c, b, place[j], place[k], columns, rows, false};
+                lu->plan.at[lu->plan.used++] = (Plan){m->transpose[e], c, b, place[j], place[k]};
             }
         }
     }
@@ -571,11 +567,11 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
 
 // ---- numeric: a front --------------------------------------------------------------------------
 
-static void copy_block(const Plan *plan, const KlBlockMatrix *m, int32_t stride, double *dense) {
+static void copy_block(const Plan *plan, const KlBlockMatrix *m, bool symmetric, int32_t stride, double *dense) {
     const double *from = m->values + m->offset[plan->entry];
     double *to = dense + (size_t)plan->row * (size_t)stride + plan->column;
-    int32_t rows = plan->rows, columns = plan->columns;
-    if (plan->transposed) {
+    int32_t rows = block_rows(m, plan->block), columns = block_rows(m, plan->other);
+    if (symmetric && plan->other < plan->block) {
         int32_t c = 0;
         for (; c + 2 <= columns; c += 2, from += 2 * rows, to += 2) {
             for (int32_t r = 0; r < rows; r++) {
@@ -978,7 +974,7 @@ bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const dou
         for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
             const Plan *plan = &lu->plan.at[p];
             if (left_out == NULL || !(left_out[plan->block] || left_out[plan->other])) {
-                copy_block(plan, m, f->stride, dense);
+                copy_block(plan, m, lu->symmetric, f->stride, dense);
             }
         }
         if (shift != NULL) {
