@@ -294,14 +294,13 @@ static void gather_wrench(const KlScaled *s, const double *x, double *wrench) { 
 }
 
 static void subtract_velocity(const KlScaled *s, const double *u, double *x) {  // x = -J u
-    static const double rest[6] = {0.0};
     const KlProblem *p = s->problem;
     for (int32_t b = 0; b < p->block_count; b++) {
-        int32_t left = p->block_body[2 * b], right = p->block_body[2 * b + 1];
-        const double *one = left >= 0 ? u + 6 * left : rest, *other = right >= 0 ? u + 6 * right : rest;
+        const double *own[2];
+        kl_block_twists(p, b, u, own);
         for (int32_t row = p->block_start[b]; row < p->block_start[b + 1]; row++) {
             const double *jacobian = s->rows + 12 * (size_t)row;
-            x[row] = -(kl_lanes_dot6(jacobian, one) + kl_lanes_dot6(jacobian + 6, other));
+            x[row] = -(kl_lanes_dot6(jacobian, own[0]) + kl_lanes_dot6(jacobian + 6, own[1]));
         }
     }
 }
