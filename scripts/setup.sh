@@ -5,14 +5,15 @@ set -eu
 
 declare -A packages=(
     [run]='cmake ninja-build gcc g++ pkg-config libjansson-dev libexpat1-dev libyaml-dev libhdf5-dev libcmocka-dev emscripten node-acorn'
-    [test]='chromium clang clang-format clang-tidy valgrind parallel jq groff-base'
+    [test]='chromium clang libclang-rt-dev clang-format clang-tidy valgrind parallel jq groff-base'
     [docs]='doxygen'
 )
 declare -A used_for=(
     [cmake]='build' [ninja-build]='build' [gcc]='the C core' [g++]='ODE' [pkg-config]='build'
     [libjansson-dev]='JSON' [libexpat1-dev]='URDF and MJCF' [libyaml-dev]='loop closures' [libhdf5-dev]='data sets'
     [emscripten]='the core as WebAssembly (about 1 GB on disk)' [node-acorn]='emcc' [nodejs]='the page'
-    [npm]='the page' [libcmocka-dev]='C tests' [chromium]='tests of the page' [clang]='equal numbers by another compiler' [clang-format]='format of the code'
+    [npm]='the page' [libcmocka-dev]='C tests' [chromium]='tests of the page' [clang]='equal numbers by another compiler'
+    [libclang-rt-dev]='fuzzing and sanitizers' [clang-format]='format of the code'
     [clang-tidy]='lint of the code' [valgrind]='memory of the command' [parallel]='shards' [jq]='examples of the command'
     [groff-base]='man page'
     [doxygen]='make docs'
