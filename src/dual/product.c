@@ -69,10 +69,43 @@ void kl_problem_body_velocity(const KlProblem *p, const double *lambda, double *
 
 // ---- products ----------------------------------------------------------------------------------
 
+// First entry of a CSR row whose column is >= `column`.
+static int32_t csr_lower_bound(const KlProblem *p, int32_t row, int32_t column) {
+    int32_t low = p->delassus_start[row], high = p->delassus_start[row + 1];
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (p->delassus_index[middle] < column) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// Entry of a CSR row at this column, -1 where none is stored. Most rows, or their beginnings, have no gaps.
+static int32_t csr_find(const KlProblem *p, int32_t row, int32_t column) {
+    int32_t first = p->delassus_start[row], end = p->delassus_start[row + 1];
+    const int32_t *index = p->delassus_index;
+    int32_t at = first < end ? first + (column - index[first]) : end;
+    if (at >= first && at < end && index[at] == column) {
+        return at;
+    }
+    at = csr_lower_bound(p, row, column);
+    return at < end && index[at] == column ? at : -1;
+}
+
+// A row without gaps is summed in lanes.
 static double csr_row(const KlProblem *p, int32_t row, const double *x) {
+    int32_t first = p->delassus_start[row], count = p->delassus_start[row + 1] - first;
+    const int32_t *index = p->delassus_index + first;
+    const double *value = p->delassus_value + first;
+    if (count > 0 && index[count - 1] - index[0] == count - 1) {
+        return kl_lanes_dot(value, x + index[0], count);
+    }
     double sum = 0.0;
-    for (int32_t e = p->delassus_start[row]; e < p->delassus_start[row + 1]; e++) {
-        sum += p->delassus_value[e] * x[p->delassus_index[e]];
+    for (int32_t e = 0; e < count; e++) {
+        sum += value[e] * x[index[e]];
     }
     return sum;
 }
@@ -148,41 +181,29 @@ static void body_pair(const KlProblem *p, int32_t j, int32_t k, double *d) {
     }
 }
 
-// First entry of a CSR row whose column is >= `column`.
-static int32_t csr_lower_bound(const KlProblem *p, int32_t row, int32_t column) {
-    int32_t low = p->delassus_start[row], high = p->delassus_start[row + 1];
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (p->delassus_index[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+// d (columns): entries of a row from column `left` on.
+static void csr_part(const KlProblem *p, int32_t row, int32_t left, int32_t columns, double *d) {
+    const int32_t *index = p->delassus_index;
+    int32_t at = csr_find(p, row, left), end = p->delassus_start[row + 1];
+    if (at >= 0 && at + columns <= end && index[at + columns - 1] == left + columns - 1) {  // no gaps
+        kl_lanes_copy(p->delassus_value + at, columns, d);
+        return;
     }
-    return low;
-}
-
-static void csr_pair(const KlProblem *p, int32_t j, int32_t k, double *d) {
-    int32_t rows = kl_block_rows(p, j), columns = kl_block_rows(p, k), left = kl_block_first(p, k);
-    for (int32_t r = 0; r < rows; r++) {
-        int32_t row = kl_block_first(p, j) + r;
-        for (int32_t e = csr_lower_bound(p, row, left); e < p->delassus_start[row + 1]; e++) {
-            int32_t c = p->delassus_index[e] - left;
-            if (c >= columns) {
-                break;
-            }
-            d[(size_t)r * (size_t)columns + (size_t)c] = p->delassus_value[e];
-        }
+    memset(d, 0, (size_t)columns * sizeof *d);
+    for (at = at >= 0 ? at : csr_lower_bound(p, row, left); at < end && index[at] < left + columns; at++) {
+        d[index[at] - left] = p->delassus_value[at];
     }
 }
 
 void kl_problem_block_pair(const KlProblem *p, int32_t j, int32_t k, double *d) {
     int32_t rows = kl_block_rows(p, j), columns = kl_block_rows(p, k);
-    memset(d, 0, (size_t)rows * (size_t)columns * sizeof *d);
     if (kl_problem_has_bodies(p)) {
+        memset(d, 0, (size_t)rows * (size_t)columns * sizeof *d);
         body_pair(p, j, k, d);
     } else {
-        csr_pair(p, j, k, d);
+        for (int32_t r = 0; r < rows; r++) {
+            csr_part(p, kl_block_first(p, j) + r, kl_block_first(p, k), columns, d + (size_t)r * (size_t)columns);
+        }
     }
     if (j == k) {
         for (int32_t r = 0; r < rows; r++) {
@@ -194,9 +215,8 @@ void kl_problem_block_pair(const KlProblem *p, int32_t j, int32_t k, double *d) 
 // ---- what follows from the numbers -------------------------------------------------------------
 
 static double stored_diagonal(const KlProblem *p, int32_t row) {
-    int32_t e = csr_lower_bound(p, row, row);
-    bool stored = e < p->delassus_start[row + 1] && p->delassus_index[e] == row;
-    return stored ? p->delassus_value[e] : 0.0;
+    int32_t e = csr_find(p, row, row);
+    return e >= 0 ? p->delassus_value[e] : 0.0;
 }
 
 // divided = row M^-1; returns row M^-1 row^T. (Not as pairs from `divided`, which would wait for what was just stored.)

@@ -1,6 +1,8 @@
 // newton-ncp: a second-order solver of the NCP that hands over between four methods on one scaled
 // problem and one sparse factorization.
 //
+//   loose     contacts of an explicit D that couple loosely: sweeps over the problem as given (loose.h). What
+//             they solve is neither scaled nor factored.
 //   held      where the guess has no sliding contact: the linear problem of its contact states (held.h).
 //             One factorization gives the reaction of least norm, in most steps of a warm-started run.
 //   sweeps    contacts without joints: a few Gauss-Seidel sweeps (sweeps.h), for as much time as four
@@ -19,7 +21,7 @@
 // Joints are softened by less than the tolerance. Where all of these stall near the solution, rigid
 // joints get their turn, from the best point and through all methods; then soft ones again.
 //
-// One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best
+// One iteration is one factorization (newton, interior), one ADMM iteration, or all sweeps of `loose`. lambda is the best
 // iterate by r_nat_rel. Where lambda is not unique the last one is moved to least norm
 // (least_norm.h).
 #include <float.h>
@@ -31,6 +33,7 @@
 #include "solver/held.h"
 #include "solver/interior.h"
 #include "solver/least_norm.h"
+#include "solver/loose.h"
 #include "solver/proximal.h"
 #include "solver/scaled.h"
 #include "solver/semismooth.h"
@@ -60,6 +63,7 @@ static const KlParam params[] = {
 };
 
 typedef enum Phase {
+    PHASE_LOOSE,
     PHASE_HELD,
     PHASE_SWEEPS,
     PHASE_NEWTON,
@@ -95,6 +99,7 @@ enum {
 
 typedef struct Newton {
     KlScaled scaled;
+    KlLoose loose;
     KlHeld held;
     KlInterior interior;
     KlProximal proximal;
@@ -629,13 +634,24 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
     (void)param;
     Newton *n = state;
     if (kl_scaled_reserve(&n->scaled, capacity, KL_FACTOR_AUTO) != KL_OK ||
-        kl_held_reserve(&n->held, capacity) != KL_OK || lay_out(n) != KL_OK) {
+        kl_loose_reserve(&n->loose, capacity) != KL_OK || kl_held_reserve(&n->held, capacity) != KL_OK ||
+        lay_out(n) != KL_OK) {
         arena->failed = true;
     }
 }
 
-static KlStatus begin(KlRun *run) {
-    Newton *n = run->state;
+// Solves a problem whose contacts couple loosely, into run->lambda; where that fails its end is a good guess.
+static bool solve_loose(Newton *n, KlRun *run) {
+    bool chosen = run->param[PARAM_INTERIOR] == 0.0 && kl_param_int(run, PARAM_FACTORIZATION) == KL_FACTOR_AUTO;
+    if (!chosen || !kl_loose_begin(&n->loose, run->problem)) {
+        return false;
+    }
+    KlLooseGoal goal = {MARGIN * run->param[KL_PARAM_TOLERANCE], STRICT};
+    run->velocity_known = kl_loose_solve(&n->loose, &goal, run->lambda, run->velocity, &n->best_relative);
+    return run->velocity_known;
+}
+
+static KlStatus take_in(Newton *n, KlRun *run) {
     KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
     KL_TRY(kl_held_begin(&n->held, &n->scaled));
     KL_TRY(lay_out(n));
@@ -656,6 +672,16 @@ static KlStatus begin(KlRun *run) {
     return KL_OK;
 }
 
+static KlStatus begin(KlRun *run) {
+    Newton *n = run->state;
+    if (solve_loose(n, run)) {
+        n->phase = PHASE_LOOSE;
+        n->settled = true;
+        return KL_OK;
+    }
+    return take_in(n, run);
+}
+
 // The walks of ADMM and of the proximal method move on while the best point rests: their own point is
 // shown then. The last word is the best point's.
 static const double *shown(const Newton *n, bool last, const double **velocity) {
@@ -665,7 +691,8 @@ static const double *shown(const Newton *n, bool last, const double **velocity) 
 }
 
 static double penalty(const Newton *n) {
-    const double by_phase[] = {[PHASE_HELD] = n->eta,
+    const double by_phase[] = {[PHASE_LOOSE] = 0.0,
+                               [PHASE_HELD] = n->eta,
                                [PHASE_SWEEPS] = n->eta,
                                [PHASE_NEWTON] = n->eta,
                                [PHASE_INTERIOR] = n->interior.tau,
@@ -681,6 +708,11 @@ static void report(KlRun *run, Newton *n) {
     const double *x = shown(n, last, &velocity);
     kl_scaled_report(&n->scaled, x, velocity, n->right, run);
     run->penalty = penalty(n);
+}
+
+static void report_loose(KlRun *run) {
+    kl_problem_loop_residuals(run->problem, run->lambda, run->velocity, &run->primal, &run->dual,
+                              &run->complementarity);
 }
 
 // Whether lambda is the only reaction on its faces of K: the system of the last Newton step, which
@@ -709,6 +741,10 @@ static void move_to_least_norm(Newton *n, double tolerance) {
 
 static void iterate(KlRun *run) {
     Newton *n = run->state;
+    if (n->phase == PHASE_LOOSE) {
+        report_loose(run);
+        return;
+    }
     double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
     static void (*const phases[])(Newton *, double) = {
         [PHASE_HELD] = iterate_held,         [PHASE_SWEEPS] = iterate_sweeps,     [PHASE_NEWTON] = iterate_newton,
@@ -729,6 +765,7 @@ static bool converged(const KlRun *run) {
 static void release(void *state) {
     Newton *n = state;
     kl_scaled_release(&n->scaled);
+    kl_loose_release(&n->loose);
     kl_held_release(&n->held);
     kl_interior_release(&n->interior);
     kl_proximal_release(&n->proximal);

@@ -476,7 +476,8 @@ static KlStatus start(KlSolver *s, const KlProblem *problem) {
     memcpy(s->frozen, s->param, (size_t)s->method->info.param_count * sizeof *s->param);
     KlWarmStart mode = (KlWarmStart)(int32_t)s->frozen[KL_PARAM_WARM_START];
     kl_warm_start(&s->memory, mode, problem, s->scratch, s->lambda);
-    s->run = (KlRun){.problem = problem, .param = s->frozen, .state = s->state, .lambda = s->lambda};
+    s->run = (KlRun){
+        .problem = problem, .param = s->frozen, .state = s->state, .lambda = s->lambda, .velocity = s->velocity};
     if (problem->dim == 0) {
         stop(s, KL_OUTCOME_CONVERGED);
         return KL_OK;
@@ -534,7 +535,9 @@ KlStatus kl_solver_advance(KlSolver *solver, int32_t iterations, bool *done) {
 
 static void finish(KlSolver *solver) {
     const KlProblem *problem = solver->run.problem;
-    kl_problem_velocity(problem, solver->lambda, solver->velocity);
+    if (!solver->run.velocity_known || solver->outcome == KL_OUTCOME_DIVERGED) {  // which hands out another point
+        kl_problem_velocity(problem, solver->lambda, solver->velocity);
+    }
     if (solver->outcome == KL_OUTCOME_DIVERGED) {
         kl_solver_forget(solver);
     } else {

@@ -134,6 +134,27 @@ static void delassus_matrix_equals_its_definition(void **state) {
     }
 }
 
+static void blocks_of_an_explicit_d_are_read_across_gaps(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        KlProblem *bodies = random_bodies(seed), *p = explicit_twin(bodies);
+        double d[MAX_DIM * MAX_DIM], pair[MAX_DIM * MAX_DIM];
+        kl_problem_delassus(bodies, d);
+        for (int32_t j = 0; j < p->block_count; j++) {
+            for (int32_t k = 0; k < p->block_count; k++) {
+                kl_problem_block_pair(p, j, k, pair);
+                for (int32_t r = 0; r < kl_block_rows(p, j); r++) {
+                    assert_near_array(pair + r * kl_block_rows(p, k),
+                                      d + (p->block_start[j] + r) * p->dim + p->block_start[k], kl_block_rows(p, k),
+                                      1e-14);
+                }
+            }
+        }
+        kl_problem_destroy(bodies);
+        kl_problem_destroy(p);
+    }
+}
+
 static void both_forms_give_equal_velocities_and_residuals(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed < 20; seed++) {
@@ -501,6 +522,7 @@ static void desaxce_lifts_only_normals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(delassus_matrix_equals_its_definition),
+        cmocka_unit_test(blocks_of_an_explicit_d_are_read_across_gaps),
         cmocka_unit_test(both_forms_give_equal_velocities_and_residuals),
         cmocka_unit_test(sweeps_follow_the_changes),
         cmocka_unit_test(the_block_matrix_equals_the_dense_one),

@@ -180,6 +180,29 @@ static void coupling_turns_the_local_slip_away_from_coulomb(void **state) {
     assert_true(cosine < -0.99 && cosine > -0.99999);
 }
 
+// D = a definite matrix plus a part that is not symmetric: Coulomb's law holds, by a judge that reads all of D. Where
+// the tangents' pull on the normal makes the law ambiguous, other suites look.
+static void coulomb_holds_where_d_is_not_symmetric(void **state) {
+    (void)state;
+    KlRng rng = {5};
+    TrialTally tally = {0};
+    for (int trial = 0; trial < 20000; trial++) {
+        KlLocalProblem p = {.friction = kl_rng_range(&rng, 0.0, 1.0), .lopsided = true};
+        for (int i = 0; i < 9; i++) {
+            p.delassus[i] = i % 4 == 0 ? kl_rng_range(&rng, 1.0, 3.0) : kl_rng_range(&rng, -0.45, 0.45);
+        }
+        for (int i = 0; i < 3; i++) {
+            p.free_velocity[i] = trial_normal(&rng);
+        }
+        double l[3];
+        kl_local_coulomb(&p, l);
+        tally.count[trial_conic(&p)][trial_mode(&p, l)]++;
+        assert_coulomb(&p, trial, &tally);
+    }
+    assert_true(tally.count[TRIAL_ELLIPSE][TRIAL_SLIPS] > 1000 && tally.count[TRIAL_ELLIPSE][TRIAL_STICKS] > 1000 &&
+                tally.count[TRIAL_ELLIPSE][TRIAL_OPEN] > 1000);
+}
+
 // ---- single steps ------------------------------------------------------------------------------
 
 static int iterations_to_rest(KlLocalSolver step, const KlLocalProblem *p, double lambda[3]) {
@@ -273,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_touching_contact_is_the_limit_of_closing_ones),
         cmocka_unit_test(where_coulomb_is_not_unique_the_contact_opens),
         cmocka_unit_test(coupling_turns_the_local_slip_away_from_coulomb),
+        cmocka_unit_test(coulomb_holds_where_d_is_not_symmetric),
         cmocka_unit_test(the_printed_ccp_step_cycles_and_the_safe_one_rests),
         cmocka_unit_test(the_safe_ccp_step_is_the_inverse_largest_eigenvalue),
         cmocka_unit_test(the_ncp_step_rests_at_coulombs_law),

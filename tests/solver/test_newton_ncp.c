@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/rng.h"
 #include "families.h"
 #include "judge.h"
 #include "support.h"
@@ -266,6 +267,117 @@ static void does_not_jam_joints_that_contradict_each_other_less_than_the_toleran
     kl_problem_destroy(p);
 }
 
+// Limits and contacts in units of many sizes, D not symmetric, with gaps, in every row of which all other entries sum
+// up to `share` of the diagonal.
+static KlProblem *loose(uint64_t seed, double share) {
+    enum { MOST = 2 + 3 * 12 };
+    KlRng rng = {seed};
+    int32_t limits = kl_rng_index(&rng, 3), contacts = 1 + kl_rng_index(&rng, 12), n = limits + 3 * contacts;
+    double d[MOST * MOST] = {0.0}, v[MOST], mu[12], unit = pow(10.0, kl_rng_range(&rng, -6.0, 6.0));
+    for (int32_t i = 0; i < n; i++) {
+        double sum = 0.0, *row = d + (size_t)i * (size_t)n;
+        for (int32_t j = 0; j < n; j++) {
+            row[j] = j != i && kl_rng_unit(&rng) < 0.6 ? unit * kl_rng_range(&rng, -1.0, 1.0) : 0.0;
+            sum += fabs(row[j]);
+        }
+        row[i] = sum > 0.0 ? sum / share : unit;
+        v[i] = kl_rng_range(&rng, -1.0, 0.3);
+    }
+    for (int32_t k = 0; k < contacts; k++) {
+        mu[k] = k % 4 == 3 ? 0.0 : kl_rng_range(&rng, 0.1, 0.6);
+    }
+    KlProblem *p;
+    assert_ok(kl_problem_from_dense(0, limits, contacts, d, v, mu, 1e-3, &p));
+    return p;
+}
+
+static void contacts_that_couple_loosely_need_no_factorization(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        KlProblem *p = loose(seed, 0.85);
+        KlSolver *solver;
+        KlSolution solution;
+        double swept[64], factored[64];
+        assert_true(p->dim <= 64);
+        assert_ok(kl_solver_create("newton-ncp", &solver));
+        assert_ok(kl_solver_solve(solver, p, NULL, &solution));
+        assert_int_equal(solution.outcome, KL_OUTCOME_CONVERGED);
+        assert_int_equal(solution.factorizations, 0);
+        assert_true((double)judge(p, solution.lambda).natural_relative <= TOLERANCE);
+        memcpy(swept, solution.lambda, (size_t)p->dim * sizeof *swept);
+        assert_ok(kl_solver_set_text(solver, "factorization", "sparse"));
+        assert_ok(kl_solver_solve(solver, p, NULL, &solution));
+        assert_true(solution.factorizations > 0);
+        memcpy(factored, solution.lambda, (size_t)p->dim * sizeof *factored);
+        double size = 1e-300;
+        for (int32_t i = 0; i < p->dim; i++) {
+            size = fabs(factored[i]) > size ? fabs(factored[i]) : size;
+        }
+        assert_near_array(swept, factored, p->dim, 1e-9 * size);  // some ten tolerances: D is well conditioned
+        kl_solver_destroy(solver);
+        kl_problem_destroy(p);
+    }
+}
+
+static void contacts_that_couple_more_are_solved_as_well(void **state) {
+    (void)state;
+    static const double shares[] = {0.89, 0.91, 1.5};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            char what[64];
+            snprintf(what, sizeof what, "contacts %d of share %g", (int)seed, shares[i]);
+            solve_and_free(loose(seed, shares[i]), what);
+        }
+    }
+}
+
+// Each of them by a new solver, and by one that has solved all before it, cold and warm.
+static void what_was_solved_before_changes_no_bits(void **state) {
+    (void)state;
+    enum { COUNT = 24 };
+    KlSolver *old, *fresh;
+    KlSolution a, b;
+    assert_ok(kl_solver_create("newton-ncp", &old));
+    for (uint64_t seed = 0; seed < COUNT; seed++) {
+        KlProblem *p = seed % 3 == 0   ? loose(seed + 1, 0.85)
+                       : seed % 3 == 1 ? loose(seed + 1, 1.2)
+                                       : family_spheres(2, 1 + (int32_t)(seed % 2), seed);
+        assert_ok(kl_solver_create("newton-ncp", &fresh));
+        assert_ok(kl_solver_solve(old, p, NULL, &a));
+        assert_ok(kl_solver_solve(fresh, p, NULL, &b));
+        assert_int_equal(a.outcome, b.outcome);
+        assert_int_equal(a.iterations, b.iterations);
+        assert_memory_equal(a.lambda, b.lambda, (size_t)p->dim * sizeof *a.lambda);
+        assert_memory_equal(a.velocity, b.velocity, (size_t)p->dim * sizeof *a.velocity);
+        kl_solver_destroy(fresh);
+        kl_problem_destroy(p);
+    }
+    kl_solver_destroy(old);
+}
+
+// The velocity of the solution belongs to its reaction, and a warm start ends at the same.
+static void a_warm_started_loose_problem_stays_solved(void **state) {
+    (void)state;
+    KlProblem *p = loose(7, 0.85);
+    KlSolver *solver;
+    KlSolution solution;
+    double first[64], velocity[64];
+    assert_ok(kl_solver_create("newton-ncp", &solver));
+    assert_ok(kl_solver_set_text(solver, "warm_start", "previous"));
+    assert_ok(kl_solver_solve(solver, p, NULL, &solution));
+    memcpy(first, solution.lambda, (size_t)p->dim * sizeof *first);
+    kl_problem_velocity(p, solution.lambda, velocity);
+    assert_memory_equal(solution.velocity, velocity, (size_t)p->dim * sizeof *velocity);
+    assert_ok(kl_solver_solve(solver, p, NULL, &solution));
+    assert_near(distance(solution.lambda, first, p->dim), 0.0, 1e-10);
+    assert_ok(kl_solver_begin(solver, p, NULL));
+    assert_ok(kl_solver_finish(solver, &solution));  // before its first iteration
+    kl_problem_velocity(p, solution.lambda, velocity);
+    assert_memory_equal(solution.velocity, velocity, (size_t)p->dim * sizeof *velocity);
+    kl_solver_destroy(solver);
+    kl_problem_destroy(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(converges_on_every_reference_problem),
@@ -281,6 +393,10 @@ int main(void) {
         cmocka_unit_test(allocates_nothing_after_reserve_up_to_66_bodies),
         cmocka_unit_test(does_not_jam_joints_that_contradict_each_other_less_than_the_tolerance),
         cmocka_unit_test(gives_the_same_bits_twice),
+        cmocka_unit_test(contacts_that_couple_loosely_need_no_factorization),
+        cmocka_unit_test(contacts_that_couple_more_are_solved_as_well),
+        cmocka_unit_test(what_was_solved_before_changes_no_bits),
+        cmocka_unit_test(a_warm_started_loose_problem_stays_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ double kl_conic_radial(const KlConic *c, const double e[2]) {
 
 static double plane_objective(const KlConic *c, const double x[2]) {
     double ax = c->plane[0] * x[0] + c->plane[1] * x[1];
-    double ay = c->plane[1] * x[0] + c->plane[2] * x[1];
+    double ay = c->plane[2] * x[0] + c->plane[3] * x[1];
     return x[0] * (0.5 * ax + c->drive[0]) + x[1] * (0.5 * ay + c->drive[1]);
 }
 
@@ -38,26 +38,30 @@ static bool inside_cone(double friction, const double x[3]) {
 // Drive w and the minimum over the plane for a De Saxce term s.
 static void set_drive(const KlLocalProblem *local, double s, KlConic *c) {
     double ratio = (c->free_normal + s) / c->normal;
-    c->drive[0] = local->free_velocity[0] - c->coupling[0] * ratio;
-    c->drive[1] = local->free_velocity[1] - c->coupling[1] * ratio;
-    double det = c->plane[0] * c->plane[2] - c->plane[1] * c->plane[1];
+    c->drive[0] = local->free_velocity[0] - c->answer[0] * ratio;
+    c->drive[1] = local->free_velocity[1] - c->answer[1] * ratio;
+    double det = c->plane[0] * c->plane[3] - c->plane[1] * c->plane[2];
     c->centred = det > 0.0;
     double inverse = c->centred ? 1.0 / det : 0.0;
-    c->centre[0] = -inverse * (c->plane[2] * c->drive[0] - c->plane[1] * c->drive[1]);
-    c->centre[1] = -inverse * (c->plane[0] * c->drive[1] - c->plane[1] * c->drive[0]);
+    c->centre[0] = -inverse * (c->plane[3] * c->drive[0] - c->plane[1] * c->drive[1]);
+    c->centre[1] = -inverse * (c->plane[0] * c->drive[1] - c->plane[2] * c->drive[0]);
 }
 
 static void set_plane(const KlLocalProblem *local, KlConic *c) {
     const double *d = local->delassus;
+    bool lopsided = local->lopsided;
     c->normal = d[8];
-    c->coupling[0] = d[2];
-    c->coupling[1] = d[5];
+    c->coupling[0] = lopsided ? d[6] : d[2];
+    c->coupling[1] = lopsided ? d[7] : d[5];
+    c->answer[0] = d[2];
+    c->answer[1] = d[5];
     c->friction = local->friction;
     c->free_normal = local->free_velocity[2];
     c->k = -c->friction * c->free_normal;
-    c->plane[0] = d[0] - d[2] * d[2] / d[8];
-    c->plane[1] = d[1] - d[2] * d[5] / d[8];
-    c->plane[2] = d[4] - d[5] * d[5] / d[8];
+    c->plane[0] = d[0] - d[2] * c->coupling[0] / d[8];
+    c->plane[1] = d[1] - d[2] * c->coupling[1] / d[8];
+    c->plane[2] = lopsided ? d[3] - d[5] * d[6] / d[8] : c->plane[1];
+    c->plane[3] = d[4] - d[5] * c->coupling[1] / d[8];
 }
 
 // F = (a e_perp + mu g_perp) . (K A e + f w), a = D_nn, expanded in c = cos phi and s = sin phi.
@@ -65,7 +69,7 @@ static void set_slope(KlConic *c) {
     double a = c->normal, gt = c->friction * c->coupling[0], go = c->friction * c->coupling[1];
     double wt = c->drive[0], wo = c->drive[1];
     double tc = c->k * c->plane[0] + gt * wt, ts = c->k * c->plane[1] + go * wt;
-    double oc = c->k * c->plane[1] + gt * wo, os = c->k * c->plane[2] + go * wo;
+    double oc = c->k * c->plane[2] + gt * wo, os = c->k * c->plane[3] + go * wo;
     c->slope[0] = a * (gt * wo - go * wt);
     c->slope[1] = gt * oc - go * tc + a * a * wo;
     c->slope[2] = gt * os - go * ts - a * a * wt;
@@ -88,7 +92,7 @@ static void degenerate(const KlConic *c, double tangent[2]) {
     double gx = c->coupling[0] / size, gy = c->coupling[1] / size, best = 0.0;
     for (int32_t side = -1; side <= 1; side += 2) {
         double e[2] = {gx * cosine - side * gy * sine, gy * cosine + side * gx * sine};
-        double curvature = c->plane[0] * e[0] * e[0] + 2.0 * c->plane[1] * e[0] * e[1] + c->plane[2] * e[1] * e[1];
+        double curvature = c->plane[0] * e[0] * e[0] + 2.0 * c->plane[1] * e[0] * e[1] + c->plane[3] * e[1] * e[1];
         double along = c->drive[0] * e[0] + c->drive[1] * e[1];
         double r = along < 0.0 && curvature > 0.0 ? -along / curvature : 0.0;
         double value = 0.5 * r * along;
@@ -112,11 +116,11 @@ static void refine(const KlConic *c, double x[2]) {
         double n = -c->free_normal / c->normal - gt * x[0] - go * x[1];
         double q[2] = {x[0] + mu2 * n * gt, x[1] + mu2 * n * go};
         double p[2] = {c->plane[0] * x[0] + c->plane[1] * x[1] + c->drive[0],
-                       c->plane[1] * x[0] + c->plane[2] * x[1] + c->drive[1]};
+                       c->plane[2] * x[0] + c->plane[3] * x[1] + c->drive[1]};
         double size = sqrt(x[0] * x[0] + x[1] * x[1]), height = c->friction * n;
         double e1 = 0.5 * (size - height) * (size + height), e2 = q[0] * p[1] - q[1] * p[0];
-        double jt = htt * p[1] + q[0] * c->plane[1] - hto * p[0] - q[1] * c->plane[0];
-        double jo = hto * p[1] + q[0] * c->plane[2] - hoo * p[0] - q[1] * c->plane[1];
+        double jt = htt * p[1] + q[0] * c->plane[2] - hto * p[0] - q[1] * c->plane[0];
+        double jo = hto * p[1] + q[0] * c->plane[3] - hoo * p[0] - q[1] * c->plane[1];
         double det = q[0] * jo - q[1] * jt;
         double st = -(e1 * jo - q[1] * e2) / det, so = -(q[0] * e2 - jt * e1) / det;
         if (!(fabs(st) + fabs(so) <= 1e-4 * size)) {  // not near: leave the point as it is

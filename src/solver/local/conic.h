@@ -6,7 +6,7 @@
 //   lambda_n = -(v_f,n + g.lambda_T) / D_nn                                    g = D_nT
 //   h(phi)   = lambda_T.A lambda_T / 2 + lambda_T.w                  to be minimised where f > 0
 //
-// A = D_TT - g g^T / D_nn and w = v_f,T - g (v_f,n + s) / D_nn are D and v_f + s seen in the plane.
+// A = D_TT - D_Tn g^T / D_nn and w = v_f,T - D_Tn (v_f,n + s) / D_nn are D and v_f + s seen in the plane.
 // With t = D_nn e_perp + mu g_perp (the tangent: d lambda_T / d phi = K t / f^2)
 //   dh/dphi = (K / f^3) F,   F = t . (K A e + f w),
 // so F, a trigonometric polynomial of degree two, has the sign of the slope. It is the paper's
@@ -19,11 +19,12 @@
 #include "solver/local/local.h"
 
 typedef struct KlConic {
-    double normal, coupling[2];  // D_nn, g
+    double normal, coupling[2];  // D_nn, g = D_nT
+    double answer[2];            // D_Tn, g again when D is symmetric
     double friction;             // mu
     double free_normal;          // v_f,n <= 0
     double k;                    // K
-    double plane[3];             // A_tt, A_to, A_oo
+    double plane[4];             // A, row-major
     double drive[2];             // w
     double centre[2];            // lambda_T,0 = -A^-1 w: the minimum over the plane
     bool centred;                // A is definite, centre is valid

@@ -5,7 +5,7 @@
 // s = gamma D_nn + beta mu, and s = mu |v_T| also holds at points with gamma != 0 whenever
 // gamma (|g|^2 - D_nn^2/mu^2) = 2 beta f / mu. Coulomb's law asks for gamma = 0: on the conic,
 //   v_T = (K A e + f w) / f = -beta e,  so  e_perp . (K A e + f w) = 0  and  e . (K A e + f w) <= 0,
-// again a trigonometric polynomial of degree two (w without s).
+// again a trigonometric polynomial of degree two (w without s), whether D is symmetric or not.
 #include <math.h>
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ static Slide make_slide(const KlConic *c) {
     double a = c->normal, gt = c->friction * c->coupling[0], go = c->friction * c->coupling[1];
     double wt = c->drive[0], wo = c->drive[1];
     double tc = c->k * c->plane[0] + gt * wt, ts = c->k * c->plane[1] + go * wt;
-    double oc = c->k * c->plane[1] + gt * wo, os = c->k * c->plane[2] + go * wo;
+    double oc = c->k * c->plane[2] + gt * wo, os = c->k * c->plane[3] + go * wo;
     return (Slide){{0.0, a * wo, -a * wt, oc, os - tc, -ts}, {a * wt, a * wo}, {tc, ts, oc, os}};
 }
 

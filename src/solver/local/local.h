@@ -10,11 +10,12 @@
 #include <stdint.h>
 
 typedef struct KlLocalProblem {
-    double delassus[9];       // D, row-major, symmetric positive definite
+    double delassus[9];       // D, row-major, positive definite
     double free_velocity[3];  // v_f
     double desaxce;           // s >= 0; 0 without the correction
     double friction;          // mu >= 0
     double step;              // CCP, NCP: the step length of the method [kg]
+    bool lopsided;            // Coulomb: D is not symmetric; otherwise its upper triangle counts
     const double *last;       // (t, o) Coulomb: near this reaction, a slipping one is sought first; or NULL
 } KlLocalProblem;
 
