@@ -22,6 +22,8 @@ static const CliOption options[] = {
     {"delassus", 0, CLI_FLAG, NULL, "record D beside J and M^-1 (larger files)", 0, 0, NULL},
     {"expect", 0, CLI_TEXT, "STEP:HASH[,HASH...]", "state hashes at a step, one a solver; exit 1 when they differ", 0,
      0, NULL},
+    {"measure-last", 0, CLI_FLAG, NULL, "metrics of the last step alone, which the others are then timed without", 0, 0,
+     NULL},
     {"print-link", 0, CLI_FLAG, NULL, "print the page's link to this run, and run nothing", 0, 0, NULL},
     {"hash", 0, CLI_FLAG, NULL, "print only solver and state hash", 0, 0, NULL},
     CLI_OPTION_FORCE,
@@ -218,6 +220,14 @@ static KlStatus parse_expected(const CliArgs *args, RunPlan *plan) {
     return KL_OK;
 }
 
+static KlStatus choose_measuring(const CliArgs *args, RunPlan *plan) {
+    plan->measure_last = cli_has(args, "measure-last");
+    if (plan->measure_last && cli_has(args, "curated")) {
+        return kl_fail(KL_ERR_ARGUMENT, "--measure-last times independent runs, not --curated ones");
+    }
+    return KL_OK;
+}
+
 // Differences from what a link expects, told; true when all agree.
 static bool meets_expected(const CliArgs *args, const RunPlan *plan, const RunStats *stats) {
     bool all = true;
@@ -263,7 +273,8 @@ static int run(const CliArgs *args) {
     if (cli_has(args, "print-link")) {
         return print_link(args);
     }
-    if (run_plan_load(args, cli_operand(args, 0), &plan, &code) != KL_OK || parse_expected(args, &plan) != KL_OK) {
+    if (run_plan_load(args, cli_operand(args, 0), &plan, &code) != KL_OK || parse_expected(args, &plan) != KL_OK ||
+        choose_measuring(args, &plan) != KL_OK) {
         run_plan_free(&plan);
         return cli_report_as(args, code);
     }
@@ -287,7 +298,8 @@ const CliCommand cmd_run = {
     .summary = "simulates a scene with every chosen solver",
     .text = "SCENE is a file, or a name that kinloop list scenes shows. Without --solver the document's own "
             "suggestions run. Prints final and worst residuals with the step of the worst, iterations, and "
-            "time per step by stage. Independent runs give each solver its own motion; --curated re-solves the "
+            "time per step by stage, of which \"measure\" are the metrics of every step. Independent runs give each "
+            "solver its own motion; --curated re-solves the "
             "first solver's problems with all others. The state hash is the same wherever the same run is "
             "repeated by the deterministic builds. Ctrl-C finishes the step, writes what it has, exits 130.",
     .options = options,

@@ -9,13 +9,22 @@
 
 // Rows of one solver's trajectory, kept until it ends: a run may be interrupted at any step.
 typedef struct Column {
-    const char *id;  // of the field
+    const char *id;
     double *values;  // (capacity x width)
     int32_t width;
 } Column;
 
-enum { COLUMN_COUNT = 3 };
-static const char *const column_fields[COLUMN_COUNT] = {"pose", "twist", "metrics"};
+enum { COLUMN_COUNT = 3, COLUMN_METRICS = 2 };
+static const char *const column_ids[COLUMN_COUNT] = {"pose", "twist", [COLUMN_METRICS] = "metrics"};
+
+static const double *column_data(const KlSim *sim, int column) {
+    return column == COLUMN_METRICS ? kl_sim_metrics(sim) : kl_sim_find_field(sim, column_ids[column])->data;
+}
+
+static int32_t column_width(const KlSim *sim, int column) {
+    const KlField *field = kl_sim_find_field(sim, column_ids[column]);
+    return column == COLUMN_METRICS ? kl_metric_count() : field->rows * field->columns;
+}
 
 struct Recorder {
     const RunPlan *plan;
@@ -91,9 +100,9 @@ static KlStatus write_csv_row(Recorder *recorder, const KlSim *sim) {
     FILE *file = recorder->output.file;
     fprintf(file, "%s,%lld,%.17g,%016llx", recorder->solver, (long long)kl_sim_step_index(sim), kl_sim_time(sim),
             (unsigned long long)kl_sim_hash(sim));
-    const KlField *metrics = kl_sim_find_field(sim, "metrics");
-    for (int32_t i = 0; i < metrics->columns; i++) {
-        fprintf(file, ",%.17g", ((const double *)metrics->data)[i]);
+    const double *metrics = kl_sim_metrics(sim);
+    for (int32_t i = 0; i < kl_metric_count(); i++) {
+        fprintf(file, ",%.17g", metrics[i]);
     }
     fputc('\n', file);
     return ferror(file) ? cli_fail_output(recorder->output.path, "write error") : KL_OK;
@@ -111,9 +120,8 @@ static KlStatus grow(Recorder *recorder, const KlSim *sim) {
     bool fits = times != NULL && hashes != NULL;
     for (int i = 0; i < COLUMN_COUNT && fits; i++) {
         Column *column = &recorder->columns[i];
-        const KlField *field = kl_sim_find_field(sim, column_fields[i]);
-        column->id = column_fields[i];
-        column->width = field->rows * field->columns;
+        column->id = column_ids[i];
+        column->width = column_width(sim, i);
         double *values = kl_realloc(column->values, (size_t)capacity * (size_t)column->width * sizeof *values);
         column->values = values != NULL ? values : column->values;
         fits = values != NULL;
@@ -128,7 +136,7 @@ static KlStatus keep_row(Recorder *recorder, const KlSim *sim) {
     recorder->hashes[recorder->count] = kl_sim_hash(sim);
     for (int i = 0; i < COLUMN_COUNT; i++) {
         Column *column = &recorder->columns[i];
-        memcpy(column->values + recorder->count * column->width, kl_sim_find_field(sim, column->id)->data,
+        memcpy(column->values + recorder->count * column->width, column_data(sim, i),
                (size_t)column->width * sizeof(double));
     }
     recorder->count++;

@@ -227,14 +227,9 @@ static int32_t find_field(const KlSim *sim, const char *id) {
 }
 
 static void note_metrics(RunStats *stats, const KlSim *sim) {
-    if (stats->steps == 0) {  // not by name in every step, which is short
-        stats->metrics_field = find_field(sim, "metrics");
-        stats->stages_field = find_field(sim, "stage_time");
-    }
-    const KlField *metrics = kl_sim_field(sim, stats->metrics_field);
-    note_motion(stats, sim);
-    for (int32_t i = 0; i < metrics->columns && i < MAX_METRICS; i++) {
-        note_metric(stats, i, ((const double *)metrics->data)[i]);
+    const double *metrics = kl_sim_metrics(sim);
+    for (int32_t i = 0; i < kl_metric_count() && i < MAX_METRICS; i++) {
+        note_metric(stats, i, metrics[i]);
     }
 }
 
@@ -244,8 +239,14 @@ static void note_solution(RunStats *stats, const KlSolution *solution) {
     stats->converged_steps += solution->outcome == KL_OUTCOME_CONVERGED;
 }
 
-void run_stats_step(RunStats *stats, const KlSim *sim) {
-    note_metrics(stats, sim);
+void run_stats_step(RunStats *stats, const KlSim *sim, bool measured) {
+    if (measured) {
+        note_metrics(stats, sim);
+    }
+    if (stats->steps == 0) {  // not by name in every step, which is short
+        stats->stages_field = find_field(sim, "stage_time");
+    }
+    note_motion(stats, sim);
     const KlField *stages = kl_sim_field(sim, stats->stages_field);
     for (int32_t i = 0; i < stages->columns && i < MAX_STAGES; i++) {
         stats->stage[i] += ((const double *)stages->data)[i];
@@ -367,12 +368,15 @@ KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const R
         double start = kl_clock();
         KlStatus step = plan->push != 0.0 ? apply_push(plan, sim) : KL_OK;
         step = step == KL_OK ? kl_sim_step(sim) : step;
+        if (step == KL_OK && !plan->measure_last) {
+            (void)kl_sim_metrics(sim);  // its time is the step's
+        }
         stats->total += kl_clock() - start;
         if (step != KL_OK) {
             note_failure(stats, step);
             break;
         }
-        run_stats_step(stats, sim);
+        run_stats_step(stats, sim, !plan->measure_last || stats->steps + 1 == plan->steps);
         stats->hash_at_step = stats->steps == plan->expected_step ? kl_sim_hash(sim) : stats->hash_at_step;
         status = watcher != NULL ? watcher->step(watcher->context, sim, kl_sim_solution(sim)) : KL_OK;
         cli_progress_update(progress, *progress_done + (double)stats->steps);
@@ -472,6 +476,7 @@ static KlStatus curated_step(Curated *curated, const RunWatcher *watcher, RunSta
         curated_guest(curated->solvers[i], problem, &stats[i]);
     }
     KL_TRY(kl_sim_end_step(curated->sim, driver.lambda));
+    note_motion(&stats[0], curated->sim);
     note_metrics(&stats[0], curated->sim);  // energies, violations ...; what the solve gives comes next
     note_residuals(&stats[0], problem, &driver);
     return watcher != NULL ? watcher->step(watcher->context, curated->sim, &driver) : KL_OK;

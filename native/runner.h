@@ -25,6 +25,7 @@ typedef struct RunPlan {
     int64_t steps;
     SolverDefaults defaults;
     SolverChoice choice;
+    bool measure_last;              // metrics of the last step alone
     double push;                    // of the first body along x in every step: times mu m_total g, 0 = none
     int64_t expected_step;          // 0 = nothing is expected
     uint64_t expected[MAX_CHOSEN];  // state hash of each solver at that step, 0 = any
@@ -46,12 +47,12 @@ typedef struct RunStats {
     char error[384];      // why, when it did not finish
     int64_t steps;        // done
     int64_t converged_steps;
-    double total;                         // [s] wall, of the steps
-    double stage[MAX_STAGES];             // [s] summed
-    int32_t metrics_field, stages_field;  // where the simulation keeps them, found at its first step
-    double *iterations;                   // (plan steps) of each step
+    double total;              // [s] wall, of the steps with what their metrics cost
+    double stage[MAX_STAGES];  // [s] summed
+    int32_t stages_field;      // where the simulation keeps them, found at its first step
+    double *iterations;        // (plan steps) of each step
     double iterations_sum;
-    double maximum[MAX_METRICS];  // over the steps; NaN when never a number
+    double maximum[MAX_METRICS];  // over the steps measured; NaN when never a number
     int64_t maximum_step[MAX_METRICS];
     double final[MAX_METRICS];  // of the last step
     const KlModel *model;       // a loan of the plan; NULL: no motion of its own
@@ -63,7 +64,7 @@ typedef struct RunStats {
 
 KlStatus run_stats_begin(const RunPlan *plan, RunStats *stats);
 void run_stats_free(RunStats *stats);
-void run_stats_step(RunStats *stats, const KlSim *sim);  // after each step
+void run_stats_step(RunStats *stats, const KlSim *sim, bool measured);  // after each step; with its metrics or without
 
 // Sees every finished step; a failure ends the run.
 typedef struct RunWatcher {

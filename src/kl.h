@@ -694,7 +694,7 @@ typedef enum KlContactMode {
     KL_MODE_SLIP = 2,   // on its surface, and moving
 } KlContactMode;
 
-// A metric of one step, in the order of kl_metric_kind; see METRIC in sim/metrics.h. Loan for ever.
+// A metric of one step (kl_sim_metrics), in the order of kl_metric_kind; see METRIC in sim/metrics.h. Loan for ever.
 typedef struct KlMetricInfo {
     const char *id, *title, *unit, *text;  // e.g. "r_dual", its title, "m/s, rad/s", what it is
     bool log_scale;                        // a plot should be logarithmic
@@ -704,7 +704,8 @@ int32_t kl_metric_count(void);
 const KlMetricInfo *kl_metric_kind(int32_t index);
 int32_t kl_metric_find(const char *id);
 
-// Stages of a step in the order they run; names for timing tables, "" out of range. Loans for ever.
+// Stages of a step in the order they run; names for timing tables, "" out of range. Loans for ever. The last one,
+// "measure", is none of the step: its time is what metrics asked for since have cost, 0 while nobody has asked.
 int32_t kl_stage_count(void);
 const char *kl_stage_name(int32_t stage);
 
@@ -723,7 +724,7 @@ KlSolver *kl_sim_solver(KlSim *sim);
 // A trace that each solve fills anew, the caller's; NULL = off.
 void kl_sim_set_trace(KlSim *sim, KlTrace *trace);
 
-// One whole step: predict, collide, assemble, solve, react, integrate, measure.
+// One whole step: predict, collide, assemble, solve, react, integrate, commit.
 // KL_ERR_DIVERGED (the solver's outcome, or a motion that is not finite) leaves the state before the step;
 // KL_ERR_LIMIT tells the contacts needed. Any other outcome of the solver is stepped with.
 KlStatus kl_sim_step(KlSim *sim);
@@ -785,11 +786,19 @@ typedef struct KlField {
 // pose (n_b x 7), twist (n_b x 6), joint_position, joint_velocity, joint_effort, contact_position (n_c x 3),
 // contact_frame (n_c x 9, rows t o n), contact_gap, contact_bodies (x 2), contact_mode, contact_force (x 3,
 // on body B, world) [N], contact_friction, contact_id, joint_wrench (n_j x 6, on the follower, world),
-// lambda, velocity, metrics (1 x kl_metric_count), stage_time (1 x stages) [s] ...
+// lambda, velocity, stage_time (1 x stages) [s] ...
 int32_t kl_sim_field_count(const KlSim *sim);
 const KlField *kl_sim_field(const KlSim *sim, int32_t index);
 const KlField *kl_sim_find_field(const KlSim *sim, const char *id);  // NULL when unknown
-// A metric of the last step in its own unit; NaN when unknown. "internal_share" is computed when asked for, O(dim^3).
+// Metrics of the last step in their own units (kl_metric_count), in the order of kl_metric_kind; a loan until the next
+// step or change of the state. A step measures nothing: what is asked for first is measured then, asked again it is the
+// same. So they can be had at any time until the next kl_sim_step or kl_sim_begin_step begins; from there on, also
+// when that step fails, what has been asked for stays, else violations of joints and limits and energies are still
+// those of the present state and the others NaN. After reset, load, set_pose and set_twist, which no step led to, these
+// alone are known. "internal_share" is NaN here. Allocates nothing; O(rows + bodies).
+const double *kl_sim_metrics(const KlSim *sim);
+// One of them by its id, measured with those of its group alone; NaN for an unknown id. "internal_share" is computed
+// in every call, O(dim^3), and allocates.
 double kl_sim_metric(const KlSim *sim, const char *id);
 
 // What closing the loops did.

@@ -308,8 +308,7 @@ static void write_record(KlPage *page) {
     double *row = page->record + (size_t)page->record_count++ * (size_t)page->record_columns;
     row[0] = kl_sim_time(page->sim);
     double *metrics = row + HEAD_COUNT;
-    // Not kl_sim_metric: that computes the costly ones on demand.
-    memcpy(metrics, kl_sim_find_field(page->sim, "metrics")->data, sizeof(double) * (size_t)kl_metric_count());
+    memcpy(metrics, kl_sim_metrics(page->sim), sizeof(double) * (size_t)kl_metric_count());
     write_solve(page, metrics);
     if (page->observer != NULL) {
         write_residuals(page, metrics);

@@ -1,4 +1,6 @@
-"""Processor seconds of a step of the kinloop command, as the scripts beside this one report them."""
+"""Processor seconds of a step of the kinloop command, as the scripts beside this one report them.
+
+Metrics are asked for after the last step alone, as the peers' are."""
 import json
 import resource
 import statistics
@@ -9,7 +11,7 @@ def whole_run(command, scene, run, steps, solver):
     """Processor seconds of the whole process, and the result it prints."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     out = subprocess.run([command, "run", scene, "--run", run, "--solver", solver, "--steps", str(steps),
-                          "--set", f"{solver}.warm_start=previous", "--json"],
+                          "--set", f"{solver}.warm_start=previous", "--measure-last", "--json"],
                          capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = json.loads(out.stdout)["runs"][0]

@@ -185,7 +185,7 @@ static KlStatus close_loops(KlSim *sim, Closing *c, double tolerance, KlAssembly
                        report->residual_after);
     }
     memcpy(sim->now.pose, c->pose, 7 * (size_t)sim->body_count * sizeof *c->pose);
-    kl_measure_state(sim);
+    kl_settle(sim);
     return KL_OK;
 }
 

@@ -73,7 +73,6 @@ static void add_solution(KlSim *sim) {
     REAL("lambda", "N s, N m s", "Reactions of the last step, rows of joints, limits, contacts", sim->lambda, rows, 1,
          &sim->dim);
     REAL("velocity", "m/s, rad/s", "v+ = D lambda + v_f of the last step", sim->velocity, rows, 1, &sim->dim);
-    REAL("metrics", "", "In the order of the metric list", sim->metrics, 1, KL_METRIC_COUNT, NULL);
     REAL("stage_time", "s", "Wall time of each stage of the last step", sim->stage_time, 1, kl_stage_count(), NULL);
 }
 

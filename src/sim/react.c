@@ -28,26 +28,6 @@ static void move_bodies(KlSim *sim) {
     }
 }
 
-// Blocks that hang on the world bring momentum in from outside.
-static void count_world_reactions(KlSim *sim) {
-    const KlProblem *p = sim->problem;
-    for (int32_t block = 0; block < p->block_count; block++) {
-        const int32_t *body = p->block_body + 2 * block;
-        int32_t side = body[0] < 0 ? 1 : 0;
-        if (body[1 - side] >= 0 || body[side] < 0) {
-            continue;
-        }
-        for (int32_t row = p->block_start[block]; row < p->block_start[block + 1]; row++) {
-            const double *w = p->jacobian + (size_t)row * KL_ROW + 6 * side;
-            double moment[3];
-            kl_cross3(sim->eval_pose + 7 * body[side], w, moment);
-            kl_axpy3(sim->lambda[row], w, sim->external);
-            kl_axpy3(sim->lambda[row], moment, sim->external + 3);
-            kl_axpy3(sim->lambda[row], w + 3, sim->external + 3);
-        }
-    }
-}
-
 // Wrench of a joint on its follower about the joint's position p_F.
 static void read_joint_wrenches(KlSim *sim) {
     const KlProblem *p = sim->problem;
@@ -116,7 +96,6 @@ static void read_contacts(KlSim *sim) {
 KlStatus kl_stage_react(KlSim *sim) {
     KL_TRY(check_reactions(sim));
     move_bodies(sim);
-    count_world_reactions(sim);
     read_joint_wrenches(sim);
     read_drives(sim);
     read_contacts(sim);

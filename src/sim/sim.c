@@ -103,8 +103,8 @@ static KlStatus allocate(KlSim *sim) {
     NEW(contact_id, contacts);
     NEW(lambda, rows);
     NEW(velocity, rows);
-    NEW(metrics, KL_METRIC_COUNT);
-    NEW(stage_time, KL_STAGE_CAPACITY);
+    NEW(measures, 1);
+    NEW(stage_time, KL_STAGE_COUNT);
     return kl_arena_check(&sim->arena);
 }
 
@@ -190,8 +190,8 @@ void kl_sim_reset(KlSim *sim) {
     sim->contact_count = sim->limit_count = sim->dim = 0;
     memset(sim->joint_wrench, 0, 6 * (size_t)sim->joint_count * sizeof *sim->joint_wrench);
     memset(sim->dof_effort, 0, (size_t)sim->dof_count * sizeof *sim->dof_effort);
-    memset(sim->stage_time, 0, KL_STAGE_CAPACITY * sizeof *sim->stage_time);
-    kl_measure_state(sim);
+    memset(sim->stage_time, 0, KL_STAGE_COUNT * sizeof *sim->stage_time);
+    kl_settle(sim);
 }
 
 KlStatus kl_sim_set_solver(KlSim *sim, const char *id) {
@@ -281,7 +281,7 @@ KlStatus kl_sim_set_pose(KlSim *sim, int32_t body, const double pose[7]) {
     double *to = sim->now.pose + 7 * body;
     memcpy(to, pose, 7 * sizeof *to);
     kl_quat_normalize(to + 3);
-    kl_measure_state(sim);
+    kl_settle(sim);
     return KL_OK;
 }
 
@@ -289,6 +289,6 @@ KlStatus kl_sim_set_twist(KlSim *sim, int32_t body, const double twist[6]) {
     KL_TRY(check_index("kl_sim_set_twist", "body", body, sim->body_count));
     KL_TRY(check_finite("kl_sim_set_twist", "twist", twist, 6));
     memcpy(sim->now.twist + 6 * body, twist, 6 * sizeof *twist);
-    kl_measure_state(sim);
+    kl_settle(sim);
     return KL_OK;
 }

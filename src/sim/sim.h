@@ -1,8 +1,8 @@
 // The simulation from inside: the state a checkpoint carries, the work of one step, and the stages.
 //
 // The way of one step: predict (poses of evaluation, inertia, u_free) -> collide -> assemble (the
-// KlProblem) -> solve -> react (u+ = u_free + M^-1 J^T lambda) -> integrate -> measure and commit.
-// A step works on `next`; `now` changes only when all of it is finite.
+// KlProblem) -> solve -> react (u+ = u_free + M^-1 J^T lambda) -> integrate -> commit. A step works on `next`;
+// `now` changes only when all of it is finite. Metrics are measured when somebody asks, from what the step has left.
 #ifndef KL_SIM_SIM_H
 #define KL_SIM_SIM_H
 
@@ -15,7 +15,20 @@
 #include "sim/joints.h"
 #include "sim/metrics.h"
 
-enum { KL_STAGE_CAPACITY = 8, KL_FIELD_CAPACITY = 40 };
+enum { KL_FIELD_CAPACITY = 40 };
+
+// In the order they run; measuring is no part of a step, but its time is told beside the others'.
+typedef enum KlStage {
+    KL_STAGE_PREDICT,
+    KL_STAGE_COLLIDE,
+    KL_STAGE_ASSEMBLE,
+    KL_STAGE_SOLVE,
+    KL_STAGE_REACT,
+    KL_STAGE_INTEGRATE,
+    KL_STAGE_COMMIT,
+    KL_STAGE_MEASURE,
+    KL_STAGE_COUNT
+} KlStage;
 
 // Views into one block of doubles, so that saving, restoring and committing are single copies.
 typedef struct KlState {
@@ -47,22 +60,30 @@ typedef struct KlDrive {
     bool effort;         // counts as effort of the joint (a motor, not armature and damping)
 } KlDrive;
 
+// What has been measured of the present state. Behind a pointer: whoever asks holds a const simulation.
+typedef struct KlMeasures {
+    double value[KL_METRIC_COUNT];
+    uint32_t known;         // bit of every KlMetricGroup whose values hold
+    double momentum[6];     // linear, angular about the origin, of the state after momentum_step steps
+    int64_t momentum_step;  // -1: of none
+} KlMeasures;
+
 struct KlSim {
     KlArena arena;  // everything below that is not listed at the end
     const KlModel *model;
     KlSettings settings;
     int32_t body_count, joint_count, dof_count, event_count;
-    size_t state_count;  // doubles of a KlState
-    KlState start, now, next;
-    bool begun;  // between begin_step and end_step
+    size_t state_count;        // doubles of a KlState
+    KlState start, now, next;  // after a step `next` is the state before it
+    bool begun;                // between begin_step and end_step
+    bool stepped;              // contacts, problem, reactions and `next` are those of the step that led to `now`
 
     // bodies
     double *body_inverse_inertia;  // (n_b x 9) body frame, constant
     double *eval_pose;             // (n_b x 7) where forces and constraints are evaluated
     double *free_twist;            // (n_b x 6) u- + dt M^-1 h
     double *impulse;               // (n_b x 6) J^T lambda
-    double external[6];            // impulse and angular impulse about the origin that enter from outside
-    double momentum[6];            // linear, angular about the origin, of `now`
+    double external[6];  // impulse, angular impulse about the origin from outside, without the world's reactions
 
     // joints
     int32_t *row_start, *dof_start;  // (n_j + 1) the model's
@@ -101,7 +122,7 @@ struct KlSim {
     KlSolution solution;
     KlTrace *trace;
 
-    double *metrics;     // (metric count)
+    KlMeasures *measures;
     double *stage_time;  // (stage count) [s]
     double field_time;
     KlField fields[KL_FIELD_CAPACITY];
@@ -112,6 +133,7 @@ struct KlSim {
 size_t kl_state_doubles(const KlSim *sim);
 void kl_state_bind(const KlSim *sim, double *block, KlState *state);
 void kl_state_copy(const KlSim *sim, const KlState *from, KlState *to);
+void kl_state_swap(const KlSim *sim, KlState *a, KlState *b);
 
 // sim/step.c: the stages, in the order they run
 KlStatus kl_stage_predict(KlSim *sim);
@@ -120,7 +142,7 @@ KlStatus kl_stage_assemble(KlSim *sim);
 KlStatus kl_stage_solve(KlSim *sim);
 KlStatus kl_stage_react(KlSim *sim);
 KlStatus kl_stage_integrate(KlSim *sim);
-KlStatus kl_stage_measure(KlSim *sim);
+KlStatus kl_stage_commit(KlSim *sim);
 
 // sim/integrate.c: pose + h twist with the exponential map; outputs may alias the pose.
 void kl_integrate_poses(int32_t count, double h, const double *pose, const double *twist, double *result);
@@ -157,7 +179,7 @@ void kl_reference_sample(const KlReferenceDef *reference, double t, double *valu
 
 // sim/fields.c
 void kl_build_fields(KlSim *sim);
-// sim/measure.c
-void kl_measure_state(KlSim *sim);  // what can be known of `now` without a step
+// sim/commit.c
+void kl_settle(KlSim *sim);  // after `now` was set from outside: what belongs to a state, without a step
 
 #endif

@@ -36,6 +36,18 @@ void kl_state_copy(const KlSim *sim, const KlState *from, KlState *to) {
     to->step = from->step;
 }
 
+void kl_state_swap(const KlSim *sim, KlState *a, KlState *b) {
+    double *x = a->block, *y = b->block;
+    for (size_t i = 0; i < sim->state_count; i++) {
+        double kept = x[i];
+        x[i] = y[i];
+        y[i] = kept;
+    }
+    int64_t step = a->step;
+    a->step = b->step;
+    b->step = step;
+}
+
 uint64_t kl_sim_hash(const KlSim *sim) {
     double time = kl_sim_now(sim);
     uint64_t hash = kl_hash_word(KL_HASH_START, (uint64_t)sim->now.step);
@@ -126,6 +138,6 @@ KlStatus kl_sim_load(KlSim *sim, const void *state, size_t size) {
     kl_collider_load(sim->collider, in);
     kl_solver_load(sim->solver, in + h.collider_size);
     sim->begun = false;
-    kl_measure_state(sim);
+    kl_settle(sim);
     return KL_OK;
 }

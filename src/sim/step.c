@@ -10,27 +10,15 @@ typedef struct Stage {
     KlStatus (*run)(KlSim *sim);
 } Stage;
 
-enum {
-    STAGE_PREDICT,
-    STAGE_COLLIDE,
-    STAGE_ASSEMBLE,
-    STAGE_SOLVE,
-    STAGE_REACT,
-    STAGE_INTEGRATE,
-    STAGE_MEASURE,
-    STAGE_COUNT
+static const Stage stages[KL_STAGE_COUNT] = {
+    [KL_STAGE_PREDICT] = {"predict", kl_stage_predict},    [KL_STAGE_COLLIDE] = {"collide", kl_stage_collide},
+    [KL_STAGE_ASSEMBLE] = {"assemble", kl_stage_assemble}, [KL_STAGE_SOLVE] = {"solve", kl_stage_solve},
+    [KL_STAGE_REACT] = {"react", kl_stage_react},          [KL_STAGE_INTEGRATE] = {"integrate", kl_stage_integrate},
+    [KL_STAGE_COMMIT] = {"commit", kl_stage_commit},       [KL_STAGE_MEASURE] = {"measure", NULL},
 };
 
-static const Stage stages[STAGE_COUNT] = {
-    [STAGE_PREDICT] = {"predict", kl_stage_predict},    [STAGE_COLLIDE] = {"collide", kl_stage_collide},
-    [STAGE_ASSEMBLE] = {"assemble", kl_stage_assemble}, [STAGE_SOLVE] = {"solve", kl_stage_solve},
-    [STAGE_REACT] = {"react", kl_stage_react},          [STAGE_INTEGRATE] = {"integrate", kl_stage_integrate},
-    [STAGE_MEASURE] = {"measure", kl_stage_measure},
-};
-_Static_assert((int)STAGE_COUNT <= (int)KL_STAGE_CAPACITY, "stage_time has room for every stage");
-
-int32_t kl_stage_count(void) { return STAGE_COUNT; }
-const char *kl_stage_name(int32_t stage) { return stage >= 0 && stage < STAGE_COUNT ? stages[stage].name : ""; }
+int32_t kl_stage_count(void) { return KL_STAGE_COUNT; }
+const char *kl_stage_name(int32_t stage) { return stage >= 0 && stage < KL_STAGE_COUNT ? stages[stage].name : ""; }
 
 // Stages [first, end).
 static KlStatus run_stages(KlSim *sim, int32_t first, int32_t end) {
@@ -40,7 +28,7 @@ static KlStatus run_stages(KlSim *sim, int32_t first, int32_t end) {
         double now = kl_clock();
         sim->stage_time[s] = now - clock;
         clock = now;
-        if (s == STAGE_SOLVE) {
+        if (s == KL_STAGE_SOLVE) {
             sim->solution.time = sim->stage_time[s];
         }
     }
@@ -74,13 +62,13 @@ KlStatus kl_stage_solve(KlSim *sim) {
 }
 
 KlStatus kl_sim_step(KlSim *sim) {
-    sim->begun = false;
-    return run_stages(sim, 0, STAGE_COUNT);
+    sim->begun = sim->stepped = false;
+    return run_stages(sim, KL_STAGE_PREDICT, KL_STAGE_MEASURE);
 }
 
 KlStatus kl_sim_begin_step(KlSim *sim) {
-    sim->begun = false;
-    KL_TRY(run_stages(sim, STAGE_PREDICT, STAGE_SOLVE));
+    sim->begun = sim->stepped = false;
+    KL_TRY(run_stages(sim, KL_STAGE_PREDICT, KL_STAGE_SOLVE));
     sim->begun = true;
     return KL_OK;
 }
@@ -91,8 +79,8 @@ KlStatus kl_sim_end_step(KlSim *sim, const double *lambda) {
     }
     sim->begun = false;
     sim->solution = (KlSolution){0};
-    sim->stage_time[STAGE_SOLVE] = 0.0;
+    sim->stage_time[KL_STAGE_SOLVE] = 0.0;
     take_reactions(sim, lambda);
     kl_problem_velocity(sim->problem, sim->lambda, sim->velocity);
-    return run_stages(sim, STAGE_REACT, STAGE_COUNT);
+    return run_stages(sim, KL_STAGE_REACT, KL_STAGE_MEASURE);
 }
