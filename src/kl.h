@@ -307,7 +307,7 @@ typedef struct KlSolution {
     int32_t factorizations;  // of D or of the KKT matrix
     double time;             // [s] wall, of the solve
     const double *lambda;    // (dim) reactions [N s, N m s]; loan until the next solve
-    const double *velocity;  // (dim) v+ = D lambda + v_f [m/s, rad/s]; loan until the next solve
+    const double *velocity;  // (dim) v+ = D lambda + v_f [m/s, rad/s], to rounding; loan until the next solve
     double penalty;        // last rho (ADMM) or omega (splitting)
 } KlSolution;
 
@@ -786,7 +786,7 @@ typedef struct KlField {
 // pose (n_b x 7), twist (n_b x 6), joint_position, joint_velocity, joint_effort, contact_position (n_c x 3),
 // contact_frame (n_c x 9, rows t o n), contact_gap, contact_bodies (x 2), contact_mode, contact_force (x 3,
 // on body B, world) [N], contact_friction, contact_id, joint_wrench (n_j x 6, on the follower, world),
-// lambda, velocity, stage_time (1 x stages) [s] ...
+// lambda, velocity (as the solver has it, to rounding), stage_time (1 x stages) [s] ...
 int32_t kl_sim_field_count(const KlSim *sim);
 const KlField *kl_sim_field(const KlSim *sim, int32_t index);
 const KlField *kl_sim_find_field(const KlSim *sim, const char *id);  // NULL when unknown

@@ -219,29 +219,55 @@ static double stored_diagonal(const KlProblem *p, int32_t row) {
     return e >= 0 ? p->delassus_value[e] : 0.0;
 }
 
-// divided = row M^-1; returns row M^-1 row^T. (Not as pairs from `divided`, which would wait for what was just stored.)
-static double divide_row(const KlProblem *p, const int32_t bodies[2], const double *row, double *divided) {
-    double sum = 0.0;
-    for (int32_t side = 0; side < 2; side++, row += 6, divided += 6) {
-        double own[6] = {0.0};
-        if (bodies[side] >= 0) {
-            divide(p, bodies[side], row, own);
-            sum += kl_dot3(row, own) + kl_dot3(row + 3, own + 3);
-        }
-        kl_copy3(own, divided);
-        kl_copy3(own + 3, divided + 3);
+// One side of two rows, a lane each: divided = row M^-1; returns row M^-1 row^T of both.
+static inline KlPair divide_two(double inverse_mass, const double inverse_inertia[9], const double *one,
+                                const double *two, double *divided_one, double *divided_two) {
+    KlPair a[6], w[6];
+    for (int32_t k = 0; k < 6; k++) {
+        a[k] = (KlPair){one[k], two[k]};
     }
-    return sum;
+    for (int32_t k = 0; k < 3; k++) {
+        const double *m = inverse_inertia + 3 * k;
+        w[k] = kl_both(inverse_mass) * a[k];
+        w[3 + k] = kl_both(m[0]) * a[3] + kl_both(m[1]) * a[4] + kl_both(m[2]) * a[5];
+    }
+    for (int32_t k = 0; k < 6; k += 2) {
+        kl_store(divided_one + k, (KlPair){w[k][0], w[k + 1][0]});
+        kl_store(divided_two + k, (KlPair){w[k][1], w[k + 1][1]});
+    }
+    return (a[0] * w[0] + a[1] * w[1] + a[2] * w[2]) + (a[3] * w[3] + a[4] * w[4] + a[5] * w[5]);
+}
+
+// J M^-1 and diag D of a block. The last of an odd number of rows is taken twice.
+static void divide_block(const KlProblem *p, int32_t b, double *divided, double *diagonal) {
+    int32_t first = p->block_start[b], end = p->block_start[b + 1];
+    for (int32_t i = first; i < end; i += 2) {
+        size_t one = 12 * (size_t)i, two = i + 1 < end ? one + 12 : one;
+        KlPair sum = {0.0, 0.0};
+        for (int32_t side = 0; side < 2; side++, one += 6, two += 6) {
+            int32_t body = p->block_body[2 * b + side];
+            if (body >= 0) {
+                sum += divide_two(p->inverse_mass[body], p->inverse_inertia + 9 * (size_t)body, p->jacobian + one,
+                                  p->jacobian + two, divided + one, divided + two);
+            } else {
+                kl_lanes_clear(6, divided + one);
+                kl_lanes_clear(6, divided + two);
+            }
+        }
+        diagonal[i] = sum[0];
+        if (i + 1 < end) {
+            diagonal[i + 1] = sum[1];
+        }
+    }
 }
 
 static void find_diagonal(const KlProblem *p, const KlProblemStorage *s) {
     for (int32_t b = 0; b < p->block_count; b++) {
+        if (kl_problem_has_bodies(p)) {
+            divide_block(p, b, s->divided, s->diagonal);
+        }
         for (int32_t i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            size_t at = 12 * (size_t)i;
-            double own = kl_problem_has_bodies(p)
-                             ? divide_row(p, p->block_body + 2 * b, p->jacobian + at, s->divided + at)
-                             : stored_diagonal(p, i);
-            s->diagonal[i] = own + p->softening[i];
+            s->diagonal[i] = (kl_problem_has_bodies(p) ? s->diagonal[i] : stored_diagonal(p, i)) + p->softening[i];
         }
     }
 }

@@ -14,6 +14,7 @@ typedef double KlPair __attribute__((vector_size(16), aligned(8)));
 static inline KlPair kl_load(const double *x) { return *(const KlPair *)x; }
 static inline void kl_store(double *x, KlPair v) { *(KlPair *)x = v; }
 static inline KlPair kl_both(double x) { return (KlPair){x, x}; }
+static inline KlPair kl_root(KlPair x) { return (KlPair){sqrt(x[0]), sqrt(x[1])}; }
 
 // For rows of a few numbers, for which a call of memcpy or memset takes longer than its work.
 static inline void kl_lanes_copy(const double *from, int32_t count, double *to) {
@@ -33,6 +34,16 @@ static inline void kl_lanes_add(const double *from, int32_t count, double *to) {
     }
     if (i < count) {
         to[i] += from[i];
+    }
+}
+
+static inline void kl_lanes_negate(const double *from, int32_t count, double *to) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(to + i, -kl_load(from + i));
+    }
+    if (i < count) {
+        to[i] = -from[i];
     }
 }
 
@@ -102,7 +113,16 @@ static inline double kl_lanes_dot(const double *a, const double *b, int32_t coun
     return sum;
 }
 
+// Six numbers in locals.
+typedef struct KlSix {
+    KlPair low, middle, high;
+} KlSix;
+static inline KlSix kl_load6(const double a[6]) { return (KlSix){kl_load(a), kl_load(a + 2), kl_load(a + 4)}; }
+
 // Products of six and six, summed in two columns; their sum.
+static inline KlPair kl_six_times(const KlSix *a, const double b[6]) {
+    return (a->low * kl_load(b) + a->middle * kl_load(b + 2)) + a->high * kl_load(b + 4);
+}
 static inline KlPair kl_lanes_times6(const double a[6], const double b[6]) {
     return (kl_load(a) * kl_load(b) + kl_load(a + 2) * kl_load(b + 2)) + kl_load(a + 4) * kl_load(b + 4);
 }

@@ -2,6 +2,7 @@
 // bilateral drives), limits (then bounded drives) and contacts, with
 //   v_f = J u_free + v*,   v* = stabilisation + restitution + softening,   R = c diag(D)
 #include "base/hash.h"
+#include "math/lanes.h"
 #include "math/vec.h"
 #include "sim/sim.h"
 #include "sim/soften.h"
@@ -57,13 +58,14 @@ static void add_joint(KlSim *sim, Cursor *at, int32_t j) {
     const double *residual = sim->residual + sim->row_start[j];
     int32_t rows = sim->row_start[j + 1] - sim->row_start[j];
     int32_t first = place_block(p, at, rows, tagged(ID_JOINT, (uint64_t)j), def->base, def->follower);
-    memcpy(row_at(p, first), sim->joint_row + sim->row_start[j] * KL_ROW, (size_t)(rows * KL_ROW) * sizeof(double));
+    const double *source = sim->joint_row + sim->row_start[j] * KL_ROW;
+    double *velocities = p->free_velocity + first;
+    kl_lanes_copy(source, rows * KL_ROW, row_at(p, first));
+    kl_rows_velocity(source, rows, def->base, def->follower, sim->free_twist, velocities);
     for (int32_t i = 0; i < rows; i++) {
-        const double *row = row_at(p, first + i);
-        p->free_velocity[first + i] = kl_row_velocity(row, def->base, def->follower, sim->free_twist) +
-                                      kl_bias_joint(set->baumgarte_joint, residual[i], set->dt);
+        velocities[i] += kl_bias_joint(set->baumgarte_joint, residual[i], set->dt);
         if (set->soft_joint.on) {
-            double velocity = kl_row_velocity(row, def->base, def->follower, sim->now.twist);
+            double velocity = kl_row_velocity(source + i * KL_ROW, def->base, def->follower, sim->now.twist);
             soften(sim, &set->soft_joint, first + i, def->base, def->follower, residual[i], residual[i], velocity);
         }
     }

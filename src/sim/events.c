@@ -1,4 +1,5 @@
 // External wrenches: force events of the scene, evaluated at the start of the step, and the user's.
+#include "math/lanes.h"
 #include "math/vec.h"
 #include "sim/sim.h"
 
@@ -50,9 +51,13 @@ void kl_apply_events(KlSim *sim) {
         }
     }
     for (int32_t i = 0; i < sim->body_count; i++) {
-        double wrench[6];
+        const double *given = sim->now.wrench + 6 * i;
+        double wrench[6], most = kl_lanes_largest(given, 6);
+        if (most == 0.0) {
+            continue;
+        }
         for (int32_t k = 0; k < 6; k++) {
-            wrench[k] = sim->settings.dt * sim->now.wrench[6 * i + k];
+            wrench[k] = sim->settings.dt * given[k];
         }
         kl_add_impulse(sim, i, wrench, wrench + 3);
     }

@@ -46,25 +46,63 @@ static void column(const double m[9], int32_t k, double c[3]) {
 
 // ---- frames ------------------------------------------------------------------------------------
 
-static void anchor(const double *body_pose, const double local[7], double world[7]) {
-    if (body_pose != NULL) {
-        kl_pose_mul(body_pose, local, world);
-    } else {
-        memcpy(world, local, 7 * sizeof *world);
+// Rotation matrix and product of quaternions as in math/vec.h, of two in lanes.
+static void matrices_of(const KlPair q[4], KlPair r[9]) {
+    KlPair w = q[0], x = q[1], y = q[2], z = q[3], one = kl_both(1.0), two = kl_both(2.0);
+    r[0] = one - two * (y * y + z * z);
+    r[1] = two * (x * y - w * z);
+    r[2] = two * (x * z + w * y);
+    r[3] = two * (x * y + w * z);
+    r[4] = one - two * (x * x + z * z);
+    r[5] = two * (y * z - w * x);
+    r[6] = two * (x * z - w * y);
+    r[7] = two * (y * z + w * x);
+    r[8] = one - two * (x * x + y * y);
+}
+
+static void multiply_quaternions(const KlPair a[4], const KlPair b[4], KlPair c[4]) {
+    c[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+    c[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+    c[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+    c[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+}
+
+// Joint frames of base and follower, a lane each: the body's pose times the frame on it, and its matrix.
+static void place_frames(const double *base_pose, const double *follower_pose, const KlJointDef *joint, double base[7],
+                         KlJointFrame *frame) {
+    KlPair body[7], local[7], r[9], placed[7];
+    for (int32_t k = 0; k < 7; k++) {
+        body[k] = (KlPair){base_pose[k], follower_pose[k]};
+        local[k] = (KlPair){joint->base_frame[k], joint->follower_frame[k]};
+    }
+    matrices_of(body + 3, r);
+    for (int32_t k = 0; k < 3; k++) {
+        const KlPair *row = r + 3 * k;
+        placed[k] = body[k] + (row[0] * local[0] + row[1] * local[1] + row[2] * local[2]);
+    }
+    multiply_quaternions(body + 3, local + 3, placed + 3);
+    for (int32_t k = 0; k < 7 && joint->base < 0; k++) {
+        placed[k][0] = joint->base_frame[k];
+    }
+    matrices_of(placed + 3, r);
+    for (int32_t k = 0; k < 7; k++) {
+        base[k] = placed[k][0];
+        frame->pose[k] = placed[k][1];
+    }
+    for (int32_t k = 0; k < 9; k++) {
+        frame->base[k] = r[k][0];
+        frame->follower[k] = r[k][1];
     }
 }
 
 void kl_joint_frame(const KlJointDef *joint, const double *poses, KlJointFrame *frame) {
-    static const double origin[3] = {0.0, 0.0, 0.0};
-    const double *base_pose = joint->base >= 0 ? poses + 7 * joint->base : NULL;
+    static const double world[7] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
+    const double *base_pose = joint->base >= 0 ? poses + 7 * joint->base : world;
     const double *follower_pose = poses + 7 * joint->follower;
     double base[7], *follower = frame->pose, conjugate[4];
-    anchor(base_pose, joint->base_frame, base);
-    anchor(follower_pose, joint->follower_frame, follower);
-    kl_quat_to_mat3(base + 3, frame->base);
-    kl_quat_to_mat3(follower + 3, frame->follower);
+    place_frames(base_pose, follower_pose, joint, base, frame);
     kl_sub3(follower, base, frame->offset);
-    kl_sub3(follower, base_pose != NULL ? base_pose : origin, frame->base_arm);
+    kl_sub3(follower, base_pose, frame->base_arm);
     kl_sub3(follower, follower_pose, frame->follower_arm);
     kl_quat_conjugate(base + 3, conjugate);
     kl_quat_mul(conjugate, follower + 3, frame->relative);
@@ -288,13 +326,25 @@ double kl_unwrap_angle(double angle, double previous) {
     return angle + TWO_PI * floor((previous - angle) / TWO_PI + 0.5);
 }
 
+void kl_rows_velocity(const double *rows, int32_t count, int32_t base, int32_t follower, const double *twists,
+                      double *velocity) {
+    static const double rest[6] = {0.0};
+    KlSix a = kl_load6(base >= 0 ? twists + 6 * base : rest);
+    KlSix b = kl_load6(follower >= 0 ? twists + 6 * follower : rest);
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2, rows += 2 * KL_ROW) {
+        KlPair one = kl_six_times(&a, rows) + kl_six_times(&b, rows + 6);
+        KlPair two = kl_six_times(&a, rows + KL_ROW) + kl_six_times(&b, rows + KL_ROW + 6);
+        kl_store(velocity + i, (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]});
+    }
+    if (i < count) {
+        KlPair one = kl_six_times(&a, rows) + kl_six_times(&b, rows + 6);
+        velocity[i] = one[0] + one[1];
+    }
+}
+
 double kl_row_velocity(const double *row, int32_t base, int32_t follower, const double *twists) {
-    KlPair v = {0.0, 0.0};
-    if (base >= 0) {
-        v += kl_lanes_times6(row, twists + 6 * base);
-    }
-    if (follower >= 0) {
-        v += kl_lanes_times6(row + 6, twists + 6 * follower);
-    }
-    return v[0] + v[1];
+    double velocity;
+    kl_rows_velocity(row, 1, base, follower, twists, &velocity);
+    return velocity;
 }

@@ -43,5 +43,8 @@ double kl_unwrap_angle(double angle, double previous);
 
 // row . (u_base, u_follower); body -1 moves not at all. twists (n_b x 6).
 double kl_row_velocity(const double *row, int32_t base, int32_t follower, const double *twists);
+// The same for `count` rows.
+void kl_rows_velocity(const double *rows, int32_t count, int32_t base, int32_t follower, const double *twists,
+                      double *velocity);
 
 #endif

@@ -160,7 +160,11 @@ static void measure_motion(const KlSim *sim, double *m) {
 
 static void measure_residual(const KlSim *sim, double *m) {
     KlResiduals r = {0};
-    kl_problem_residuals_at(sim->problem, sim->lambda, sim->velocity, &r);
+    if (sim->velocity_told) {
+        kl_problem_residuals(sim->problem, sim->lambda, &r);
+    } else {
+        kl_problem_residuals_at(sim->problem, sim->lambda, sim->velocity, &r);
+    }
     m[KL_METRIC_r_dual] = r.dual;
     m[KL_METRIC_r_ncp] = r.complementarity;
     m[KL_METRIC_r_nat] = r.natural;

@@ -1,5 +1,6 @@
 // The prediction: where constraints are evaluated, the inertia there, and the twist that the bodies
 // would have without constraints, u_free = u- + dt M^-1 h (paper, Sec. "Constructing The Dual Problem").
+#include "math/lanes.h"
 #include "math/vec.h"
 #include "sim/sim.h"
 
@@ -7,11 +8,25 @@
 
 double kl_sim_now(const KlSim *sim) { return (double)sim->now.step * sim->settings.dt; }
 
-// R A R^T
-static void rotate_tensor(const double r[9], const double a[9], double out[9]) {
-    double ra[9];
-    kl_mat3_mul(r, a, ra);
-    kl_mat3_mul_t(ra, r, out);
+// R A R^T and R B R^T, a lane each
+static void rotate_tensors(const double r[9], const double a[9], const double b[9], double out_a[9], double out_b[9]) {
+    KlPair both[9], turned[9];
+    for (int32_t k = 0; k < 9; k++) {
+        both[k] = (KlPair){a[k], b[k]};
+    }
+    for (int32_t i = 0; i < 9; i += 3) {
+        for (int32_t j = 0; j < 3; j++) {
+            turned[i + j] = kl_both(r[i]) * both[j] + kl_both(r[i + 1]) * both[3 + j] + kl_both(r[i + 2]) * both[6 + j];
+        }
+    }
+    for (int32_t i = 0; i < 9; i += 3) {
+        for (int32_t j = 0; j < 3; j++) {
+            KlPair entry = turned[i] * kl_both(r[3 * j]) + turned[i + 1] * kl_both(r[3 * j + 1]) +
+                           turned[i + 2] * kl_both(r[3 * j + 2]);
+            out_a[i + j] = entry[0];
+            out_b[i + j] = entry[1];
+        }
+    }
 }
 
 static void place_bodies(KlSim *sim) {
@@ -23,30 +38,34 @@ static void place_bodies(KlSim *sim) {
     for (int32_t i = 0; i < sim->body_count; i++) {
         double r[9];
         kl_quat_to_mat3(sim->eval_pose + 7 * i + 3, r);
-        rotate_tensor(r, sim->model->bodies[i].inertia, sim->problem->inertia + 9 * i);
-        rotate_tensor(r, sim->body_inverse_inertia + 9 * i, sim->problem->inverse_inertia + 9 * i);
+        rotate_tensors(r, sim->model->bodies[i].inertia, sim->body_inverse_inertia + 9 * i,
+                       sim->problem->inertia + 9 * i, sim->problem->inverse_inertia + 9 * i);
     }
 }
 
-// free_twist += M^-1 (force, torque), both already times dt.
-static void push_body(KlSim *sim, int32_t body, const double force[3], const double torque[3]) {
+static void turn_body(KlSim *sim, int32_t body, const double torque[3]) {
     double *u = sim->free_twist + 6 * body, turn[3];
-    kl_axpy3(sim->problem->inverse_mass[body], force, u);
     kl_mat3_mul_vec(sim->problem->inverse_inertia + 9 * body, torque, turn);
     kl_add3(u + 3, turn, u + 3);
 }
 
-static void count_external(KlSim *sim, int32_t body, const double force[3], const double torque[3]) {
+// free_twist += M^-1 (force, torque), both already times dt.
+static void push_body(KlSim *sim, int32_t body, const double force[3], const double torque[3]) {
+    kl_axpy3(sim->problem->inverse_mass[body], force, sim->free_twist + 6 * body);
+    turn_body(sim, body, torque);
+}
+
+static void count_external(KlSim *sim, int32_t body, const double force[3]) {
     double moment[3];
     kl_cross3(sim->eval_pose + 7 * body, force, moment);
     kl_add3(sim->external, force, sim->external);
     kl_add3(sim->external + 3, moment, sim->external + 3);
-    kl_add3(sim->external + 3, torque, sim->external + 3);
 }
 
 void kl_add_impulse(KlSim *sim, int32_t body, const double force[3], const double torque[3]) {
     push_body(sim, body, force, torque);
-    count_external(sim, body, force, torque);
+    count_external(sim, body, force);
+    kl_add3(sim->external + 3, torque, sim->external + 3);
 }
 
 void kl_push_row(KlSim *sim, int32_t joint, const double *row, double impulse) {
@@ -67,15 +86,15 @@ void kl_push_row(KlSim *sim, int32_t joint, const double *row, double impulse) {
 static void apply_gravity_and_spin(KlSim *sim) {
     double dt = sim->settings.dt;
     for (int32_t i = 0; i < sim->body_count; i++) {
-        static const double no_torque[3] = {0.0, 0.0, 0.0};
         const double *omega = sim->now.twist + 6 * i + 3;
         double weight[3], spin[3], gyro[3];
         kl_scale3(dt * sim->problem->mass[i], sim->settings.gravity, weight);
-        kl_add_impulse(sim, i, weight, no_torque);
+        kl_axpy3(sim->problem->inverse_mass[i], weight, sim->free_twist + 6 * i);
+        count_external(sim, i, weight);
         kl_mat3_mul_vec(sim->problem->inertia + 9 * i, omega, spin);
         kl_cross3(spin, omega, gyro);
         kl_scale3(dt, gyro, gyro);
-        push_body(sim, i, no_torque, gyro);
+        turn_body(sim, i, gyro);
     }
 }
 
@@ -98,9 +117,8 @@ void kl_locate_joints(KlSim *sim, const double *pose, const double *previous, do
 void kl_joint_rates(const KlSim *sim, const double *twist, double *rate) {
     for (int32_t j = 0; j < sim->joint_count; j++) {
         const KlJointDef *joint = &sim->model->joints[j];
-        for (int32_t i = sim->dof_start[j]; i < sim->dof_start[j + 1]; i++) {
-            rate[i] = kl_row_velocity(sim->dof_row + i * KL_ROW, joint->base, joint->follower, twist);
-        }
+        int32_t first = sim->dof_start[j], count = sim->dof_start[j + 1] - first;
+        kl_rows_velocity(sim->dof_row + first * KL_ROW, count, joint->base, joint->follower, twist, rate + first);
     }
 }
 

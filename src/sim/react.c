@@ -1,4 +1,5 @@
 // After the solve: u+ = u_free + M^-1 J^T lambda, and what the reactions are in the world.
+#include "math/lanes.h"
 #include "math/vec.h"
 #include "sim/sim.h"
 
@@ -33,15 +34,15 @@ static void read_joint_wrenches(KlSim *sim) {
     const KlProblem *p = sim->problem;
     double inverse_dt = 1.0 / sim->settings.dt;
     for (int32_t j = 0; j < sim->joint_count; j++) {
-        double *w = sim->joint_wrench + 6 * j, moment[3];
-        memset(w, 0, 6 * sizeof *w);
-        for (int32_t row = sim->row_start[j]; row < sim->row_start[j + 1]; row++) {
-            const double *follower = p->jacobian + (size_t)row * KL_ROW + 6;
-            kl_axpy3(inverse_dt * sim->lambda[row], follower, w);
-            kl_axpy3(inverse_dt * sim->lambda[row], follower + 3, w + 3);
+        double w[6] = {0.0}, force[KL_JOINT_MAX_ROWS], moment[3];
+        int32_t first = sim->row_start[j], rows = sim->row_start[j + 1] - first;
+        for (int32_t i = 0; i < rows; i++) {
+            force[i] = inverse_dt * sim->lambda[first + i];
         }
+        kl_lanes_push(p->jacobian + (size_t)first * KL_ROW + 6, force, rows, w);
         kl_cross3(sim->frame[j].follower_arm, w, moment);
         kl_sub3(w + 3, moment, w + 3);
+        memcpy(sim->joint_wrench + 6 * j, w, sizeof w);
     }
 }
 

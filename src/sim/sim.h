@@ -118,6 +118,7 @@ struct KlSim {
     KlProblemSize capacity;
     double *lambda, *velocity;  // (capacity rows)
     int32_t dim;                // rows valid in lambda and velocity
+    bool velocity_told;         // by the solver, which nobody has checked; else found from lambda
     KlSolver *solver;
     KlSolution solution;
     KlTrace *trace;

@@ -58,6 +58,7 @@ KlStatus kl_stage_solve(KlSim *sim) {
     }
     take_reactions(sim, sim->solution.lambda);
     take_velocities(sim, sim->solution.velocity);
+    sim->velocity_told = true;
     return KL_OK;
 }
 
@@ -82,5 +83,6 @@ KlStatus kl_sim_end_step(KlSim *sim, const double *lambda) {
     sim->stage_time[KL_STAGE_SOLVE] = 0.0;
     take_reactions(sim, lambda);
     kl_problem_velocity(sim->problem, sim->lambda, sim->velocity);
+    sim->velocity_told = false;
     return run_stages(sim, KL_STAGE_REACT, KL_STAGE_MEASURE);
 }

@@ -75,7 +75,7 @@ static void iterate(KlRun *run) {
     kl_scaled_velocity(&n->scaled, n->admm.y, n->velocity);
     (void)kl_scaled_natural(&n->scaled, n->admm.y, n->velocity, n->natural);
     n->relative = kl_scaled_natural_relative(&n->scaled, n->admm.y, n->natural);
-    kl_scaled_report(&n->scaled, n->admm.y, n->velocity, n->natural, run);
+    kl_scaled_report(&n->scaled, n->admm.y, n->velocity, run);
     run->penalty = n->admm.penalty;
 }
 

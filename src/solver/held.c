@@ -196,6 +196,10 @@ static bool factor_best(KlHeld *h, KlScaled *s) {
 
 // step = -v in held rows, 0 in open ones; returns the largest of it.
 static double pull(KlHeld *h, const KlScaled *s) {
+    if (h->held == s->dim) {
+        kl_lanes_negate(h->velocity, s->dim, h->step);
+        return kl_lanes_largest(h->velocity, s->dim);
+    }
     const int32_t *start = s->problem->block_start;
     double largest = 0.0;
     for (int32_t b = 0; b < s->problem->block_count; b++) {
@@ -227,9 +231,7 @@ bool kl_held_solve(KlHeld *h, KlScaled *s, const uint8_t *state, double toleranc
         } else {
             kl_block_lu_solve(h->lu, h->step);
         }
-        for (int32_t i = 0; i < s->dim; i++) {
-            h->x[i] += h->step[i];
-        }
+        kl_lanes_add(h->step, s->dim, h->x);
         kl_scaled_velocity(s, h->x, h->velocity);
         double now = pull(h, s);
         if (!(now <= goal || now < SLOW * left)) {

@@ -706,7 +706,7 @@ static void report(KlRun *run, Newton *n) {
     const double *velocity;
     bool last = n->settled || run->iteration >= kl_param_int(run, KL_PARAM_MAX_ITERATIONS);
     const double *x = shown(n, last, &velocity);
-    kl_scaled_report(&n->scaled, x, velocity, n->right, run);
+    kl_scaled_report(&n->scaled, x, velocity, run);
     run->penalty = penalty(n);
 }
 

@@ -259,25 +259,27 @@ static void scale_rows(KlScaled *s, const KlProblemStorage *storage) {
     }
 }
 
-// Rows (12 apart) times columns (12 apart), six or twelve numbers each; two columns at a time.
+// Rows (12 apart) times columns (12 apart), six or twelve numbers each; two columns at a time. (Rows in locals, since
+// what is stored may be anything to the compiler.)
 static inline void multiply_rows(const double *rows, int32_t count, const double *columns, int32_t width, bool both,
                                  bool add, double *to) {
     for (const double *row = rows, *end = rows + 12 * count; row < end; row += 12) {
         const double *column = columns;
+        KlSix a = kl_load6(row), b = both ? kl_load6(row + 6) : a;
         int32_t j = 0;
         for (; j + 2 <= width; j += 2, column += 24, to += 2) {
-            KlPair one = kl_lanes_times6(row, column), two = kl_lanes_times6(row, column + 12);
+            KlPair one = kl_six_times(&a, column), two = kl_six_times(&a, column + 12);
             if (both) {
-                one += kl_lanes_times6(row + 6, column + 6);
-                two += kl_lanes_times6(row + 6, column + 18);
+                one += kl_six_times(&b, column + 6);
+                two += kl_six_times(&b, column + 18);
             }
             KlPair product = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
             kl_store(to, add ? kl_load(to) + product : product);
         }
         if (j < width) {
-            KlPair one = kl_lanes_times6(row, column);
+            KlPair one = kl_six_times(&a, column);
             if (both) {
-                one += kl_lanes_times6(row + 6, column + 6);
+                one += kl_six_times(&b, column + 6);
             }
             *to = add ? *to + (one[0] + one[1]) : one[0] + one[1];
             to++;
@@ -463,12 +465,37 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorizat
     return ok ? kl_block_lu_reserve(s->lu, rows, dense_blocks, entries) : KL_ERR_MEMORY;
 }
 
+// Rows of joints in pairs while D's diagonal is positive there; returns how many.
+static int32_t choose_joint_scale(KlScaled *s, const KlProblemStorage *storage, KlLargest *largest,
+                                  KlLargest *report_size) {
+    const double *diagonal = storage->diagonal, *report = storage->scale;
+    const double *softening = s->problem->softening, *given = s->problem->free_velocity;
+    double *scale = s->scale, *weight = s->weight, *softness = s->softness, *velocity = s->free_velocity;
+    double *velocity_unit = s->velocity_unit;
+    int32_t i = 0, end = s->first_limit & ~1;
+    for (; i < end && diagonal[i] > 0.0 && diagonal[i + 1] > 0.0; i += 2) {
+        KlPair d = kl_load(diagonal + i), p = kl_root(kl_both(1.0) / d), inverse = d * p, v = kl_load(given + i);
+        KlPair scaled = p * v;
+        kl_store(scale + i, p);
+        kl_store(weight + i, kl_load(report + i) * inverse);
+        kl_store(softness + i, p * kl_load(softening + i) * p);
+        kl_store(velocity + i, scaled);
+        kl_store(velocity_unit + i, inverse);
+        kl_largest_take(largest, scaled);
+        kl_largest_take(report_size, kl_load(report + i) * v);
+    }
+    return i;
+}
+
 static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     const double *diagonal = storage->diagonal, *report = storage->scale;
     const double *softening = s->problem->softening, *given = s->problem->free_velocity;
     double *scale = s->scale, *weight = s->weight, *softness = s->softness, *velocity = s->free_velocity;
-    double *velocity_unit = s->velocity_unit, largest = 0.0, report_size = DBL_MIN;
-    for (int32_t i = 0; i < s->dim; i++) {
+    double *velocity_unit = s->velocity_unit;
+    KlLargest joints = {0}, joint_report = {0};
+    int32_t i = choose_joint_scale(s, storage, &joints, &joint_report);
+    double largest = kl_largest(&joints), report_size = larger(kl_largest(&joint_report), DBL_MIN);
+    for (; i < s->dim; i++) {
         bool own = i < s->first_limit && diagonal[i] > 0.0;
         double p = sqrt(own ? 1.0 / diagonal[i] : report[i]), inverse = own ? diagonal[i] * p : 1.0 / p;
         scale[i] = p;
@@ -481,9 +508,14 @@ static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     }
     s->report_size = report_size;
     s->unit = largest > 0.0 ? largest : 1.0;
-    for (int32_t i = 0; i < s->dim; i++) {
-        velocity[i] /= s->unit;
-        velocity_unit[i] *= s->unit;
+    double unit = s->unit;
+    for (i = 0; i + 2 <= s->dim; i += 2) {
+        kl_store(velocity + i, kl_load(velocity + i) / kl_both(unit));
+        kl_store(velocity_unit + i, kl_load(velocity_unit + i) * kl_both(unit));
+    }
+    if (i < s->dim) {
+        velocity[i] /= unit;
+        velocity_unit[i] *= unit;
     }
 }
 
@@ -598,8 +630,14 @@ void kl_scaled_soften_joints(KlScaled *s, double share) {
 // ---- products ----------------------------------------------------------------------------------
 
 void kl_scaled_from_reaction(const KlScaled *s, const double *lambda, double *x) {
-    for (int32_t i = 0; i < s->dim; i++) {
-        x[i] = lambda[i] / (s->scale[i] * s->unit);
+    int32_t i = 0, dim = s->dim;
+    const double *scale = s->scale;
+    KlPair unit = kl_both(s->unit);
+    for (; i + 2 <= dim; i += 2) {
+        kl_store(x + i, kl_load(lambda + i) / (kl_load(scale + i) * unit));
+    }
+    if (i < dim) {
+        x[i] = lambda[i] / (scale[i] * s->unit);
     }
 }
 
@@ -735,18 +773,20 @@ double kl_scaled_natural(const KlScaled *s, const double *x, const double *veloc
     return sqrt(kl_lanes_dot(natural, natural, s->dim));
 }
 
-void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run) {
+void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, KlRun *run) {
     kl_scaled_to_reaction(s, x, run->lambda);
     int32_t i = 0, dim = s->dim;
     const double *compliance = s->compliance, *unit = s->velocity_unit;
+    double *given = run->velocity;
     for (; i + 2 <= dim; i += 2) {
         KlPair stiff = kl_load(velocity + i) - kl_load(compliance + i) * kl_load(x + i);
-        kl_store(scratch + i, stiff * kl_load(unit + i));
+        kl_store(given + i, stiff * kl_load(unit + i));
     }
     if (i < dim) {
-        scratch[i] = (velocity[i] - compliance[i] * x[i]) * unit[i];
+        given[i] = (velocity[i] - compliance[i] * x[i]) * unit[i];
     }
-    kl_problem_loop_residuals(run->problem, run->lambda, scratch, &run->primal, &run->dual, &run->complementarity);
+    run->velocity_known = true;
+    kl_problem_loop_residuals(run->problem, run->lambda, given, &run->primal, &run->dual, &run->complementarity);
     run->factorizations = s->factorizations;
 }
 

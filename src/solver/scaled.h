@@ -123,9 +123,9 @@ void kl_scaled_project(const KlScaled *s, double *x);  // P_K in place
 
 // natural = x - P_K(x - v_hat) (dim); returns its L2 norm. Velocity belongs to x.
 double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural);
-// Hands x with its scaled velocity over to the run: lambda, and the paper's residuals of it, which our
-// solvers report but do not stop on. `scratch` (dim).
-void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, double *scratch, KlRun *run);
+// Hands x with its scaled velocity over to the run: lambda, v+, and the paper's residuals of them, which our
+// solvers report but do not stop on.
+void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity, KlRun *run);
 // r_nat_rel of lambda(x) from the scaled natural map.
 double kl_scaled_natural_relative(const KlScaled *s, const double *x, const double *natural);
 

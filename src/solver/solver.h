@@ -54,8 +54,8 @@ typedef struct KlRun {
     const double *param;                   // the method's table, values frozen at begin
     void *state;                           // the method's own, state_size bytes
     double *lambda;                        // (dim) begin: the first guess, in K; iterate: the new iterate
-    double *velocity;                      // (dim) room for kl_problem_velocity of the last iterate
-    bool velocity_known;                   // set by a method that has filled it
+    double *velocity;                      // (dim) room for v+ of the iterate
+    bool velocity_known;                   // set by a method that has filled it, else it is found at the end
     double primal, dual, complementarity;  // stopping residuals of the iterate, set by iterate
     double penalty;                        // rho or omega of this iteration, set by iterate
     int32_t iteration;                     // 1, 2, ... during iterate; 0 during begin

@@ -348,6 +348,33 @@ static void rescaling_follows_a_change_of_load(void **state) {
     kl_problem_destroy(twice);
 }
 
+// Some methods have v+ and hand it out; it must be that of lambda, wherever they stop.
+static void the_velocity_of_a_solution_is_that_of_its_reaction(void **state) {
+    const Case *cases = *state;
+    for (int32_t k = 0; k < kl_solver_kind_count(); k++) {
+        KlSolver *s = create(kl_solver_kind(k)->id);
+        for (int i = 0; i < 3 * CASE_COUNT; i++) {
+            const KlProblem *p = cases[i / 3].problem;
+            double found[CASE_MAX_DIM], diagonal[CASE_MAX_DIM], terms = 0.0;
+            assert_ok(kl_solver_set(s, "max_iterations", i % 3 == 0 ? 1 : i % 3 == 1 ? 4 : 300));
+            KlSolution solution = solve(s, p);
+            kl_problem_velocity(p, solution.lambda, found);
+            kl_problem_diagonal(p, diagonal);
+            for (int32_t row = 0; row < p->dim; row++) {  // |D_ij| <= sqrt(D_ii D_jj)
+                terms += sqrt(diagonal[row]) * fabs(solution.lambda[row]);
+            }
+            for (int32_t row = 0; row < p->dim && solution.outcome != KL_OUTCOME_DIVERGED; row++) {
+                double rounding = 1e-14 * (sqrt(diagonal[row]) * terms + fabs(p->free_velocity[row]));
+                if (!(fabs(found[row] - solution.velocity[row]) <= rounding)) {
+                    fail_msg("%s on %s: row %d, %g and %g", kl_solver_kind(k)->id, cases[i / 3].name, (int)row,
+                             found[row], solution.velocity[row]);
+                }
+            }
+        }
+        kl_solver_destroy(s);
+    }
+}
+
 // ---- outcomes ----------------------------------------------------------------------------------
 
 static void a_problem_that_is_not_finite_diverges(void **state) {
@@ -629,6 +656,7 @@ int main(void) {
         cmocka_unit_test(a_warm_start_saves_iterations),
         cmocka_unit_test(a_warm_start_finds_constraints_by_id),
         cmocka_unit_test(rescaling_follows_a_change_of_load),
+        cmocka_unit_test(the_velocity_of_a_solution_is_that_of_its_reaction),
         cmocka_unit_test(a_problem_that_is_not_finite_diverges),
         cmocka_unit_test(growth_and_failed_factorizations_are_divergence),
         cmocka_unit_test(slow_solves_are_not_called_stagnated),
