@@ -9,6 +9,7 @@
 #include "bench/statistics.h"
 #include "build_info.h"
 #include "results.h"
+#include "roofline.h"
 
 static const CliOption options[] = {
     CLI_OPTIONS_SOLVER,
@@ -23,6 +24,8 @@ static const CliOption options[] = {
     {"merge", 0, CLI_FLAG, NULL, "join result files of shards (the operands) into one", 0, 0, NULL},
     {"compare", 0, CLI_TEXT, "OLD.json", "ratio to older results, with a 95 % interval", 0, 0, "file"},
     {"fail-above", 0, CLI_REAL, "RATIO", "exit 3 when a case is slower than this, surely slower than before", 0, 1e6,
+     NULL},
+    {"roofline", 0, CLI_FLAG, NULL, "time the kernels of scenes or stored problems under the roof of the machine", 0, 0,
      NULL},
     {"export", 0, CLI_TEXT, "KINDS", "json, csv, md, h5: files beside --output, parted by commas", 0, 0, NULL},
     {"output", 'o', CLI_TEXT, "STEM", "stem of the exported files", 0, 0, "file"},
@@ -213,7 +216,22 @@ static bool any_failed(const json_t *rows) {
     return false;
 }
 
+static int run_roofline(const CliArgs *args) {
+    json_t *result = NULL;
+    KlStatus status = roofline_measure(args, &result);
+    if (status == KL_OK && cli_has(args, "json")) {
+        cli_print_json(json_incref(result));
+    } else if (status == KL_OK) {
+        roofline_print(result);
+    }
+    json_decref(result);
+    return status != KL_OK ? cli_report(args) : cli_interrupted() ? CLI_EXIT_INTERRUPTED : CLI_EXIT_OK;
+}
+
 static int run(const CliArgs *args) {
+    if (cli_has(args, "roofline")) {
+        return run_roofline(args);
+    }
     if (cli_has(args, "list") && cli_operand_count(args) == 0) {
         return list_suites(args);
     }
@@ -247,12 +265,15 @@ static int run(const CliArgs *args) {
 
 const CliCommand cmd_bench = {
     .name = "bench",
-    .operands = "[SUITE|FILE[:INDEX]|RESULTS...]",
+    .operands = "[SUITE|FILE[:INDEX]|SCENE...|RESULTS...]",
     .summary = "times solvers on scenes or stored problems, and compares with older timings",
-    .text = "A repetition simulates the case anew; its time is per step (per solve for stored problems). Cases run "
-            "interleaved in an order that --seed fixes. Told are median, minimum and median absolute deviation beside "
-            "iterations and the worst residual: time without accuracy says nothing. --compare gives the ratio of "
-            "medians with a bootstrap interval and refuses another machine or build without --force.",
+    .text =
+        "A repetition simulates the case anew; its time is per step (per solve for stored problems). Cases run "
+        "interleaved in an order that --seed fixes. Told are median, minimum and median absolute deviation beside "
+        "iterations and the worst residual: time without accuracy says nothing. --compare gives the ratio of "
+        "medians with a bootstrap interval and refuses another machine or build without --force. --roofline measures "
+        "the peak of one core and its bandwidth from each cache, then the solvers' kernels on the problems of its "
+        "operands (scenes: of step --steps; files of problems), and tells how near each comes to what bounds it.",
     .options = options,
     .examples = {"kinloop bench quick --filter nunchaku --repeat 5 --export json,md -o old",
                  "five timings of every solver of the suite on one system",

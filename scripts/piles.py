@@ -36,7 +36,7 @@ def scene(side):
         size = [WALL, width + 2 * WALL, 3] if x else [width + 2 * WALL, WALL, 3]
         away = (width + WALL) / 2
         geoms.append({"name": f"wall{k}", "type": "box", "size": size, "position": [x * away, y * away, 1.5]})
-    return {"schema": 1, "id": "pour", "title": "Poured spheres", "text": "Spheres fall into a bin.",
+    return {"schema": 1, "id": f"pour{side}", "title": "Poured spheres", "text": "Spheres fall into a bin.",
             "gravity": [0, 0, -9.81], "dt": 0.002, "materials": {"default": {"friction": 0.5, "restitution": 0}},
             "bodies": bodies, "geoms": geoms, "solvers": ["admm-ncp-plus"],
             "runs": [{"id": "pour", "title": "Pour", "duration": STEPS * 0.002}]}

@@ -150,7 +150,8 @@ void kl_body_gradients_solve(KlBodyGradients *g, const KlScaled *s, double accur
     measure(g, s, g->right, g->twist, g->residual);
     double square = precondition(g, p->body_count);
     memcpy(g->step, g->turned, (size_t)count * sizeof *g->step);
-    for (int32_t k = 0; k < MOST_STEPS && square > enough(g, accuracy); k++) {
+    g->steps = 0;
+    for (; g->steps < MOST_STEPS && square > enough(g, accuracy); g->steps++) {
         measure(g, s, NULL, g->step, g->image);
         double length = -square / kl_lanes_dot(g->step, g->image, count), before = square;
         g->longest = g->longest > length ? g->longest : length;

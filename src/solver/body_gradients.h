@@ -20,6 +20,7 @@ typedef struct KlBodyGradients {
     double most;                               // largest weight
     double longest;                            // step since the last shift
     double energy;                             // b . S^-1 b
+    int32_t steps;                             // of the last solution
     KL_BUFFER(double) numbers;
 } KlBodyGradients;
 

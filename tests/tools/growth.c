@@ -1,5 +1,7 @@
 // Growth of time per iteration and of memory with the number of bodies, 8 to 1000: open chains, closed chains,
-// walls, piles of spheres. Prints JSON; not a test. Times are processor seconds, the best of several runs:
+// walls, lattices of spheres, and piles of spheres poured by scripts/piles.py: growth [FILE...], one pile a file, of
+// which the last step's problem is taken. Prints JSON; not a test. Times are processor seconds, the best of several
+// runs:
 //   newton    a cold solve of newton-ncp over its iterations: a factorization and two solutions each
 //   factor    the first factorization of admm-ncp-plus with its set-up: ordering, layout, arithmetic
 //   solution  one iteration of admm-ncp-plus with a fixed penalty: a solution with the factor
@@ -12,18 +14,63 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/rng.h"
 #include "families.h"
 #include "kl.h"
+#include "problem_file.h"
 
 enum { REPEATS = 3, SHORT = 20, LONG = 120, MOST_SIZES = 8 };
 enum { NEWTON, FACTOR, SOLUTION, ITERATED, SWEEP, MEMORY, ITERATED_MEMORY, COSTS };
 static const char *const cost_names[COSTS] = {"newton_s", "factor_s",     "solution_s",    "iterated_s",
                                               "sweep_s",  "memory_bytes", "iterated_bytes"};
 
-static KlProblem *open_chain(int32_t size) { return family_chain(size, false); }
-static KlProblem *closed_chain(int32_t size) { return family_chain(size, true); }
+// Chains in motion. In one that falls from rest what reaches a joint of a sweep shrinks from link to link, until the
+// numbers of the last hundreds are denormal and take many times as long.
+static KlProblem *moving_chain(int32_t size, bool loop) {
+    KlProblem *p = family_chain(size, loop);
+    KlRng rng = {1};
+    for (int32_t i = 0; i < p->dim; i++) {
+        p->free_velocity[i] += 1e-2 * (kl_rng_unit(&rng) - 0.5);
+    }
+    return p;
+}
+
+static KlProblem *open_chain(int32_t size) { return moving_chain(size, false); }
+static KlProblem *closed_chain(int32_t size) { return moving_chain(size, true); }
 static KlProblem *wall(int32_t size) { return family_wall(size, size); }
 static KlProblem *spheres(int32_t size) { return family_spheres(size, size, 1); }
+
+static double held_bytes;  // of the last solver that solved
+
+static void check(KlStatus status) {
+    if (status != KL_OK) {
+        fprintf(stderr, "%s\n", kl_last_error()->message);
+        exit(1);
+    }
+}
+
+static int pile_count;
+static char **pile_files;  // (pile_count)
+
+// The problem of the last step in the file of pile `size`.
+static KlProblem *pile(int32_t size) {
+    ProblemFile file;
+    KlProblem *last = NULL;
+    int64_t step = -1;
+    check(problem_file_open(pile_files[size - 1], &file));
+    for (int32_t i = 0; i < file.count; i++) {
+        ProblemRecord record;
+        check(problem_file_read(&file, i, &record));
+        if (record.step > step) {
+            kl_problem_destroy(last);
+            check(kl_problem_clone(record.problem, &last));
+            step = record.step;
+        }
+        problem_record_free(&record);
+    }
+    problem_file_close(&file);
+    return last;
+}
 
 typedef struct Family {
     const char *name;
@@ -36,17 +83,9 @@ static const Family families[] = {
     {"open chain", open_chain, "sparse", {10, 30, 100, 300, 1000}},
     {"closed chain", closed_chain, "sparse", {10, 30, 100, 300, 1000}},
     {"wall", wall, "bodies", {3, 5, 8, 12, 16, 24, 31}},
-    {"spheres", spheres, "bodies", {2, 3, 4, 5, 7, 9, 10}},
+    {"lattice", spheres, "bodies", {2, 3, 4, 5, 7, 9, 10}},
+    {"poured", pile, "bodies", {1, 2, 3, 4, 5, 6, 7}},  // as many as there are files
 };
-
-static double held_bytes;  // of the last solver that solved
-
-static void check(KlStatus status) {
-    if (status != KL_OK) {
-        fprintf(stderr, "%s\n", kl_last_error()->message);
-        exit(1);
-    }
-}
 
 static double allocated(void) {
     struct mallinfo2 info = mallinfo2();
@@ -132,7 +171,7 @@ static void run_family(const Family *f, int last) {
     double bodies[MOST_SIZES], rows[MOST_SIZES], cost[COSTS][MOST_SIZES];
     int32_t count = 0;
     printf(" {\"family\": \"%s\", \"sizes\": [\n", f->name);
-    for (; count < MOST_SIZES && f->sizes[count] > 0; count++) {
+    for (; count < MOST_SIZES && f->sizes[count] > 0 && (f->make != pile || count < pile_count); count++) {
         KlProblem *p = f->make(f->sizes[count]);
         double each[COSTS];
         int32_t iterations;
@@ -156,8 +195,10 @@ static void run_family(const Family *f, int last) {
     printf("}%s\n", last ? "" : ",");
 }
 
-int main(void) {
-    int count = sizeof families / sizeof families[0];
+int main(int argc, char **argv) {
+    pile_count = argc - 1;
+    pile_files = argv + 1;
+    int count = (int)(sizeof families / sizeof families[0]) - (pile_count > 0 ? 0 : 1);
     printf("[\n");
     for (int i = 0; i < count; i++) {
         run_family(&families[i], i == count - 1);
