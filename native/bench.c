@@ -60,7 +60,7 @@ static KlStatus fail_suite(const char *id) {
         names[i] = suites[i].id;
     }
     const char *hint = cli_did_you_mean(id, names);
-    return kl_fail(KL_ERR_NOT_FOUND, "no suite and no file %s%s%s%s; kinloop bench --list names the suites", id,
+    return kl_fail(KL_ERR_NOT_FOUND, "no suite, file or scene %s%s%s%s; kinloop bench --list names the suites", id,
                    hint != NULL ? "; did you mean " : "", hint != NULL ? hint : "", hint != NULL ? "?" : "");
 }
 
@@ -132,6 +132,15 @@ static KlStatus list_suite(const CliArgs *args, const Suite *suite, BenchList *l
     return KL_OK;
 }
 
+static KlStatus list_scene(const CliArgs *args, const char *name, BenchList *list) {
+    enum { STEPS = 200 };
+    SolverChoice choice;
+    SuiteEntry entry = {name, "", STEPS};
+    int32_t number = 0;
+    KL_TRY(solver_choice(args, solver_default(), &choice));
+    return list_entry(args, &entry, &choice, list, &number);
+}
+
 static KlStatus list_problems(const CliArgs *args, const char *operand, BenchList *list) {
     SolverChoice choice;
     ProblemSelection selection;
@@ -168,11 +177,12 @@ KlStatus bench_list(const CliArgs *args, const char *operand, BenchList *list) {
     if (suite != NULL) {
         return list_suite(args, suite, list);
     }
-    ProblemSelection selection;
-    if (problem_select(operand, &selection) == KL_OK && access(selection.path, F_OK) == 0) {
+    bool stored = access(operand, F_OK) == 0 && !cli_ends_with(operand, ".json");  // even if it cannot be read
+    if (stored || problem_file_is(operand)) {
         return list_problems(args, operand, list);
     }
-    return fail_suite(operand);
+    char path[1024];
+    return scene_find(operand, path, sizeof path) == KL_OK ? list_scene(args, operand, list) : fail_suite(operand);
 }
 
 void bench_list_free(BenchList *list) {
@@ -187,7 +197,7 @@ void bench_list_free(BenchList *list) {
 
 static const char *const residual_ids[5] = {"r_p", "r_dual", "r_ncp", "r_nat", "r_nat_rel"};
 
-static KlStatus run_case(const CliArgs *args, BenchCase *benchmark, double *seconds) {
+static KlStatus run_case(const CliArgs *args, BenchCase *benchmark, double *seconds, double *stage) {
     RunPlan plan = {.steps = benchmark->steps};
     char path[1024];
     KL_TRY(scene_find(benchmark->scene, path, sizeof path));
@@ -215,6 +225,9 @@ static KlStatus run_case(const CliArgs *args, BenchCase *benchmark, double *seco
         benchmark->rows = (int32_t)stats.maximum[kl_metric_find("n_d")];
         benchmark->contacts = (int32_t)stats.maximum[kl_metric_find("n_c")];
         *seconds = stats.steps > 0 ? stats.total / (double)stats.steps : (double)NAN;
+        for (int i = 0; i < MAX_STAGES; i++) {
+            stage[i] = stats.steps > 0 ? stats.stage[i] / (double)stats.steps : 0.0;
+        }
     }
     run_stats_free(&stats);
     run_plan_free(&plan);
@@ -251,8 +264,9 @@ static KlStatus solve_case(const CliArgs *args, ProblemFile *file, BenchCase *be
 }
 
 static KlStatus time_case(const CliArgs *args, ProblemFile *file, BenchCase *benchmark, bool warm_up) {
-    double seconds = (double)NAN;
-    KL_TRY(benchmark->problem >= 0 ? solve_case(args, file, benchmark, &seconds) : run_case(args, benchmark, &seconds));
+    double seconds = (double)NAN, stage[MAX_STAGES] = {0.0};
+    KL_TRY(benchmark->problem >= 0 ? solve_case(args, file, benchmark, &seconds)
+                                   : run_case(args, benchmark, &seconds, stage));
     if (!warm_up && isfinite(seconds) && !cli_interrupted()) {
         double *samples = kl_realloc(benchmark->samples, (size_t)(benchmark->repeats + 1) * sizeof *samples);
         if (samples == NULL) {
@@ -260,6 +274,9 @@ static KlStatus time_case(const CliArgs *args, ProblemFile *file, BenchCase *ben
         }
         benchmark->samples = samples;
         samples[benchmark->repeats++] = seconds;
+        for (int i = 0; i < MAX_STAGES; i++) {
+            benchmark->stage[i] += stage[i];
+        }
     }
     return KL_OK;
 }
@@ -341,6 +358,13 @@ json_t *bench_case_json(const BenchCase *benchmark) {
         cli_json_real(spread), "repeats", (int)benchmark->repeats, "samples_s", samples, "outcome", benchmark->outcome,
         "residuals", residuals, "iterations", cli_json_real(benchmark->iterations), "machine", machine, "compiler",
         compiler_name(), "commit", commit_name(), "build", build_name());
+    if (benchmark->problem < 0 && benchmark->repeats > 0) {
+        json_t *stages = json_object();
+        for (int32_t i = 0; i < kl_stage_count() && i < MAX_STAGES; i++) {
+            json_object_set_new(stages, kl_stage_name(i), cli_json_real(benchmark->stage[i] / benchmark->repeats));
+        }
+        json_object_set_new(row, "stages_s", stages);
+    }
     if (benchmark->error[0] != '\0') {
         json_object_set_new(row, "error", json_string(benchmark->error));
     }

@@ -6,14 +6,16 @@
 #include "runner.h"
 
 typedef struct BenchCase {
-    char id[256];  // "scene/run/preset/solver" or "file/problem/solver"
-    char scene[64], run[64], solver[64], preset[32];
+    char id[256];     // "scene/run/preset/solver" or "file/problem/solver"
+    char scene[512];  // name or path
+    char run[64], solver[64], preset[32];
     int64_t steps;    // timed in one repetition
     int32_t problem;  // of the problem file, -1 = a scene
     int32_t kind;     // of kl_solver_kind
     double *samples;  // (repeats) seconds a step, or of a solve
     int32_t repeats;
-    const char *outcome;  // of the last repetition: as RunStats.outcome or kl_outcome_name
+    double stage[MAX_STAGES];  // [s] a step, summed over the repetitions
+    const char *outcome;       // of the last repetition: as RunStats.outcome or kl_outcome_name
     char error[256];
     double residuals[5];     // r_p r_dual r_ncp r_nat r_nat_rel: the worst of a repetition
     double iterations;       // of one repetition
@@ -31,7 +33,7 @@ const char *bench_suite_id(int32_t i);
 const char *bench_suite_title(int32_t i);
 const char *bench_suite_text(int32_t i);
 
-// Cases of a suite, or of a problem file, that contain `filter` in their id and fall to this shard.
+// Cases of a suite, of a problem file, or of a scene's first run, that contain `filter` in their id and fall to this shard.
 KlStatus bench_list(const CliArgs *args, const char *operand, BenchList *list);
 void bench_list_free(BenchList *list);
 

@@ -143,6 +143,36 @@ static void print_rows(const json_t *rows, bool with_ratio) {
     cli_table_free(&table);
 }
 
+// Where the time of a step goes, of the cases that are scenes.
+static void print_stages(const json_t *rows) {
+    const char *titles[MAX_STAGES + 1] = {"time per step"};
+    int32_t stages = kl_stage_count() < MAX_STAGES ? kl_stage_count() : MAX_STAGES;
+    for (int32_t i = 0; i < stages; i++) {
+        titles[1 + i] = kl_stage_name(i);
+    }
+    CliTable table;
+    cli_table_begin(&table, 1 + stages, titles);
+    bool any = false;
+    size_t k;
+    const json_t *row;
+    json_array_foreach(rows, k, row) {
+        const json_t *own = json_object_get(row, "stages_s");
+        if (own == NULL) {
+            continue;
+        }
+        any = true;
+        cli_table_cell(&table, "%s", json_string_value(json_object_get(row, "id")));
+        for (int32_t i = 0; i < stages; i++) {
+            cli_table_time(&table, real_of(own, kl_stage_name(i)));
+        }
+    }
+    if (any) {
+        putchar('\n');
+        cli_table_print(&table, stdout);
+    }
+    cli_table_free(&table);
+}
+
 static void print_list(const BenchList *list) {
     for (int32_t i = 0; i < list->count; i++) {
         puts(list->cases[i].id);
@@ -257,6 +287,7 @@ static int run(const CliArgs *args) {
             cli_print_json(json_incref(rows));
         } else {
             print_rows(rows, cli_has(args, "compare"));
+            print_stages(rows);
         }
     }
     json_decref(rows);
@@ -268,7 +299,8 @@ const CliCommand cmd_bench = {
     .operands = "[SUITE|FILE[:INDEX]|SCENE...|RESULTS...]",
     .summary = "times solvers on scenes or stored problems, and compares with older timings",
     .text =
-        "A repetition simulates the case anew; its time is per step (per solve for stored problems). Cases run "
+        "A repetition simulates the case anew; its time is per step (per solve for stored problems); a second table "
+        "parts it by stage. Cases run "
         "interleaved in an order that --seed fixes. Told are median, minimum and median absolute deviation beside "
         "iterations and the worst residual: time without accuracy says nothing. --compare gives the ratio of "
         "medians with a bootstrap interval and refuses another machine or build without --force. --roofline measures "

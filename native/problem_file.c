@@ -185,6 +185,16 @@ KlStatus problem_select(const char *text, ProblemSelection *selection) {
     return KL_OK;
 }
 
+bool problem_file_is(const char *text) {
+    ProblemSelection selection;
+    ProblemFile file;
+    if (problem_select(text, &selection) != KL_OK || problem_file_open(selection.path, &file) != KL_OK) {
+        return false;
+    }
+    problem_file_close(&file);
+    return true;
+}
+
 bool problem_selected(const ProblemFile *file, const ProblemSelection *selection, int32_t index) {
     if (index < selection->first || (selection->last >= 0 && index > selection->last)) {
         return false;

@@ -49,6 +49,7 @@ typedef struct ProblemSelection {
     char prefix[128];     // "" = all
 } ProblemSelection;
 KlStatus problem_select(const char *text, ProblemSelection *selection);
+bool problem_file_is(const char *text);  // FILE[:SELECTION] that can be opened as a file of problems
 bool problem_selected(const ProblemFile *file, const ProblemSelection *selection, int32_t index);
 
 #endif

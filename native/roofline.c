@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "build_info.h"
@@ -305,13 +304,10 @@ static KlStatus bench_file(Session *session, const ProblemSelection *selection) 
 
 static KlStatus bench_operand(const CliArgs *args, Session *session, const char *operand) {
     ProblemSelection selection;
-    ProblemFile file;
-    bool stored = problem_select(operand, &selection) == KL_OK && access(selection.path, F_OK) == 0 &&
-                  problem_file_open(selection.path, &file) == KL_OK;
-    if (!stored) {
+    if (!problem_file_is(operand)) {
         return bench_scene(args, session, operand);
     }
-    problem_file_close(&file);
+    KL_TRY(problem_select(operand, &selection));
     return bench_file(session, &selection);
 }
 

@@ -417,6 +417,7 @@ class Results(Command):
             self.assertLessEqual({"median_s", "min_s", "mad_s", "repeats", "outcome", "residuals", "machine", "compiler",
                                   "commit"}, set(row))
             self.assertEqual(row["repeats"], 3)
+            self.assertAlmostEqual(sum(row["stages_s"].values()) / (sum(row["samples_s"]) / 3), 1.0, delta=0.5)
         self.ok(*args, "--compare", old + ".json")
         slow = json.loads(read(old + ".json"))
         for row in slow:
@@ -428,6 +429,23 @@ class Results(Command):
         write(self.path("other.json"), json.dumps(slow))
         self.fails(2, *args, "--compare", self.path("other.json"))
         self.ok(*args, "--compare", self.path("other.json"), "--force")
+
+    def test_bench_takes_a_scene_and_stored_problems(self):
+        self.assertEqual(len(self.json("bench", "nunchaku", "--repeat", 1, "--steps", 5, "--json")), 1)
+        self.ok("run", "nunchaku", "--steps", 30, "--record", self.path("set.h5"))
+        rows = self.json("bench", self.path("set.h5"), "--repeat", 1, "--json")
+        self.assertTrue(rows and all("stages_s" not in row for row in rows))
+        self.fails(2, "bench", "nunchak")
+
+    def test_roofline_keeps_kernels_under_the_roof(self):
+        result = self.json("bench", "--roofline", "nunchaku", "--steps", 100, "--json")
+        levels = [level["bytes_per_s"] for level in result["roof"]["levels"]]
+        self.assertGreater(levels[0], levels[-1])
+        self.assertGreater(len(result["kernels"]), 5)
+        for row in result["kernels"]:
+            self.assertGreater(row["share"], 0)
+            self.assertLess(row["share"], 1.5, row)  # a roof of another moment of a shared machine, and small counts
+            self.assertAlmostEqual(row["madds_per_s"] * row["cpu_s"], row["madds"], delta=1e-6 * row["madds"])
 
     def test_bench_shards_merge_to_the_same_bytes_in_any_order(self):
         for i in (1, 2):
