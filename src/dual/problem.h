@@ -111,9 +111,13 @@ static inline void kl_sweep_add(const KlProblem *p, int32_t block, const double 
 void kl_problem_multiply(const KlProblem *p, const double *x, double *product);
 // Residuals when v+ of this lambda is known already (saves the product with D).
 void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals);
-// r_p, r_dual and r_ncp alone: what an iteration of a solver reports.
-void kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const double *velocity, double *primal_error,
-                               double *dual_error, double *complementarity_error);
+// r_p, r_dual and r_ncp alone, in one passage: what an iteration of a solver reports. Without the De Saxce term those
+// of the CCP.
+typedef struct KlLoopResiduals {
+    double primal, dual, complementarity;
+} KlLoopResiduals;
+KlLoopResiduals kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const double *velocity,
+                                          bool de_saxce);
 // r_nat_rel alone, v+ known: what our solvers stop on. Uses scale (dim) of kl_problem_scale.
 double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale);
 

@@ -85,42 +85,22 @@ double kl_natural_relative(const KlProblem *p, const double *lambda, const doubl
     return natural(p, lambda, velocity, scale, true) / natural_size(p, lambda, scale);
 }
 
-static double primal(const KlProblem *p, const double *lambda) {
-    double most = 0.0;
+KlLoopResiduals kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const double *v, bool de_saxce) {
+    KlLoopResiduals r = {0.0, kl_lanes_largest(v, p->joint_rows), 0.0};
     for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
-        most = larger(most, limit_outside(lambda[i]));
-    }
-    for (int32_t k = 0; k < p->contact_count; k++) {
-        most = larger(most, contact_outside(p->friction[k], lambda + kl_contact_row(p, k), kl_project_coulomb));
-    }
-    return most;
-}
-
-static double dual(const KlProblem *p, const double *v, bool de_saxce) {
-    double most = kl_lanes_largest(v, p->joint_rows);
-    for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
-        most = larger(most, limit_outside(v[i]));
-    }
-    for (int32_t k = 0; k < p->contact_count; k++) {
-        double v_hat[3];
-        contact_velocity(p, k, v, de_saxce, v_hat);
-        most = larger(most, contact_outside(p->friction[k], v_hat, kl_project_coulomb_dual));
-    }
-    return most;
-}
-
-static double complementarity(const KlProblem *p, const double *lambda, const double *v, bool de_saxce) {
-    double most = 0.0;
-    for (int32_t i = p->joint_rows; i < kl_first_contact_row(p); i++) {
-        most = larger(most, lambda[i] * v[i]);
+        r.primal = larger(r.primal, limit_outside(lambda[i]));
+        r.dual = larger(r.dual, limit_outside(v[i]));
+        r.complementarity = larger(r.complementarity, lambda[i] * v[i]);
     }
     for (int32_t k = 0; k < p->contact_count; k++) {
         const double *l = lambda + kl_contact_row(p, k);
         double v_hat[3];
         contact_velocity(p, k, v, de_saxce, v_hat);
-        most = larger(most, l[0] * v_hat[0] + l[1] * v_hat[1] + l[2] * v_hat[2]);
+        r.primal = larger(r.primal, contact_outside(p->friction[k], l, kl_project_coulomb));
+        r.dual = larger(r.dual, contact_outside(p->friction[k], v_hat, kl_project_coulomb_dual));
+        r.complementarity = larger(r.complementarity, l[0] * v_hat[0] + l[1] * v_hat[1] + l[2] * v_hat[2]);
     }
-    return most;
+    return r;
 }
 
 // f = 1/2 lambda.D lambda + lambda.v_f = 1/2 lambda.(v+ + v_f)
@@ -141,23 +121,18 @@ static double objective_desaxce(const KlProblem *p, const double *lambda, const 
     return sum;
 }
 
-void kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const double *velocity, double *primal_error,
-                               double *dual_error, double *complementarity_error) {
-    *primal_error = primal(p, lambda);
-    *dual_error = dual(p, velocity, true);
-    *complementarity_error = complementarity(p, lambda, velocity, true);
-}
-
 void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals) {
     const double *scale = kl_problem_prepare(p)->scale;
     KlResiduals *r = residuals;
-    r->primal = primal(p, lambda);
-    r->dual = dual(p, velocity, true);
-    r->complementarity = complementarity(p, lambda, velocity, true);
+    KlLoopResiduals ncp = kl_problem_loop_residuals(p, lambda, velocity, true);
+    KlLoopResiduals ccp = kl_problem_loop_residuals(p, lambda, velocity, false);
+    r->primal = ncp.primal;
+    r->dual = ncp.dual;
+    r->complementarity = ncp.complementarity;
     r->natural = natural(p, lambda, velocity, NULL, true);
     r->natural_relative = kl_natural_relative(p, lambda, velocity, scale);
-    r->dual_ccp = dual(p, velocity, false);
-    r->complementarity_ccp = complementarity(p, lambda, velocity, false);
+    r->dual_ccp = ccp.dual;
+    r->complementarity_ccp = ccp.complementarity;
     r->natural_ccp = natural(p, lambda, velocity, NULL, false);
     r->objective = objective(p, lambda, velocity);
     r->objective_desaxce = objective_desaxce(p, lambda, velocity);

@@ -38,10 +38,13 @@ void kl_admm_plus_release(KlAdmmPlus *a) {
     *a = (KlAdmmPlus){0};
 }
 
+// A rest needs of its iterations the last ones alone; those before are forgotten by whole rounds of the memory, so
+// that every difference has the slot that it would have had.
 static void restart(KlAdmmPlus *a) {
     a->kept = a->next = 0;
     a->guard = INFINITY;
     a->iteration = 0;
+    a->forgotten = a->resting > KL_ANDERSON_MEMORY ? (a->resting / KL_ANDERSON_MEMORY - 1) * KL_ANDERSON_MEMORY : 0;
 }
 
 void kl_admm_plus_start(KlAdmmPlus *a, KlScaled *s, const double *start, double penalty) {
@@ -249,12 +252,16 @@ static void advance(KlAdmmPlus *a, int32_t dim) {
         a->accelerate = a->accelerate && a->restarts < MOST_RESTARTS;
     }
     a->guard = a->residual < a->guard ? a->residual : a->guard;
-    remember(a, dim);
-    memcpy(a->q, a->last_image, (size_t)dim * sizeof *a->q);
-    if (a->accelerate && a->resting == 0 && a->kept > 0 && anderson_weights(a, weights)) {
-        extrapolate(a->images, weights, a->kept, dim, a->q);
+    memcpy(a->q, a->image, (size_t)dim * sizeof *a->q);
+    if (a->forgotten > 0) {
+        a->forgotten--;
+    } else if (a->accelerate) {
+        remember(a, dim);
+        if (a->resting == 0 && a->kept > 0 && anderson_weights(a, weights)) {
+            extrapolate(a->images, weights, a->kept, dim, a->q);
+        }
+        a->iteration++;
     }
-    a->iteration++;
     detect_stall(a);
 }
 

@@ -30,7 +30,8 @@ typedef struct KlAdmmPlus {
     double window_residual;  // fixed-point residual when the window of the stall detector began
     int32_t kept, next, iteration, since_change, restarts;
     int32_t window, rest,
-        resting;  // iterations in the window; length of the next rest; left of this one
+        resting;        // iterations in the window; length of the next rest; left of this one
+    int32_t forgotten;  // iterations to come that are not remembered
     bool accelerate, adapt, factored;
     bool split;  // y and z are those of q
     KL_BUFFER(double) memory;

@@ -449,7 +449,7 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorizat
         return KL_ERR_MEMORY;
     }
     if (where == KL_FACTOR_ITERATIVE || 6 * bodies > KL_SCALED_DENSE) {
-        KL_TRY(kl_body_gradients_reserve(&s->gradients, s->dim, capacity->size.body_count));
+        KL_TRY(kl_body_gradients_reserve(&s->gradients, s->dim, s->contacts, capacity->size.body_count));
     }
     if (where == KL_FACTOR_ITERATIVE) {
         return KL_OK;
@@ -540,7 +540,7 @@ static KlStatus begin_gradients(KlScaled *s) {
     if (!kl_problem_has_bodies(s->problem)) {
         return kl_fail(KL_ERR_ARGUMENT, "factorization = iterative needs bodies; this problem has D alone");
     }
-    return kl_body_gradients_reserve(&s->gradients, s->dim, s->problem->body_count);
+    return kl_body_gradients_begin(&s->gradients, s);
 }
 
 static KlStatus begin_constraints(KlScaled *s, bool cholesky, bool dense) {
@@ -732,6 +732,13 @@ void kl_scaled_multiply(KlScaled *s, const double *x, double *product) {
         multiply_blocks(&s->delassus, x, product);
         return;
     }
+    if (s->iterative) {
+        kl_body_gradients_multiply(&s->gradients, s, x, product);
+        for (int32_t i = 0; i < s->dim; i++) {
+            product[i] += s->softness[i] * x[i];
+        }
+        return;
+    }
     push_bodies(s, x);
     pull_bodies(s, x, product);
 }
@@ -786,7 +793,10 @@ void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity
         given[i] = (velocity[i] - compliance[i] * x[i]) * unit[i];
     }
     run->velocity_known = true;
-    kl_problem_loop_residuals(run->problem, run->lambda, given, &run->primal, &run->dual, &run->complementarity);
+    KlLoopResiduals r = kl_problem_loop_residuals(run->problem, run->lambda, given, true);
+    run->primal = r.primal;
+    run->dual = r.dual;
+    run->complementarity = r.complementarity;
     run->factorizations = s->factorizations;
 }
 

@@ -245,43 +245,15 @@ static void current_velocity(const KlSplitting *s, const KlProblem *p, const dou
     }
 }
 
-// |x - P(x)|, x given and P(x) in `projected`
-static double distance(const double *x, const double *projected, int32_t count) {
-    double largest = 0.0;
-    for (int32_t i = 0; i < count; i++) {
-        double d = fabs(x[i] - projected[i]);
-        largest = d > largest || d != d ? d : largest;
-    }
-    return largest;
-}
-
-// max |lambda_i . v_i| over limits and contacts
-static double complementarity(const KlProblem *p, const double *lambda, const double *v) {
-    double largest = 0.0;
-    for (int32_t b = p->joint_count; b < p->block_count; b++) {
-        int32_t first = kl_block_first(p, b);
-        double power = fabs(kl_dot(lambda + first, v + first, kl_block_rows(p, b)));
-        largest = power > largest || power != power ? power : largest;
-    }
-    return largest;
-}
-
 void kl_splitting_residuals(KlRun *run) {
     KlSplitting *s = run->state;
     const KlProblem *p = run->problem;
-    size_t bytes = (size_t)p->dim * sizeof(double);
     current_velocity(s, p, run->lambda, s->velocity);
     s->objective = 0.5 * (kl_dot(run->lambda, s->velocity, p->dim) + kl_dot(run->lambda, p->free_velocity, p->dim));
-    memcpy(s->residual, run->lambda, bytes);
-    kl_problem_project(p, s->residual);
-    run->primal = distance(run->lambda, s->residual, p->dim);
-    if (!s->kind->ccp_residuals) {
-        kl_desaxce_augment(p, s->velocity);
-    }
-    memcpy(s->residual, s->velocity, bytes);
-    kl_problem_project_dual(p, s->residual);
-    run->dual = distance(s->velocity, s->residual, p->dim);
-    run->complementarity = complementarity(p, run->lambda, s->velocity);
+    KlLoopResiduals r = kl_problem_loop_residuals(p, run->lambda, s->velocity, !s->kind->ccp_residuals);
+    run->primal = r.primal;
+    run->dual = r.dual;
+    run->complementarity = r.complementarity;
 }
 
 // ---- the algorithm box -------------------------------------------------------------------------

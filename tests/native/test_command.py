@@ -444,7 +444,7 @@ class Results(Command):
         self.assertGreater(len(result["kernels"]), 5)
         for row in result["kernels"]:
             self.assertGreater(row["share"], 0)
-            self.assertLess(row["share"], 1.5, row)  # a roof of another moment of a shared machine, and small counts
+            self.assertLess(row["share"], 3, row)  # the roof is of another moment of a shared machine
             self.assertAlmostEqual(row["madds_per_s"] * row["cpu_s"], row["madds"], delta=1e-6 * row["madds"])
 
     def test_bench_shards_merge_to_the_same_bytes_in_any_order(self):

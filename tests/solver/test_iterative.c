@@ -82,6 +82,49 @@ static void gives_what_the_direct_factor_gives(void **state) {
     }
 }
 
+// D x of the iterated system beside that of the rows; tells whether contacts became levers.
+static bool levers_multiply_as_rows_do(const KlProblem *p) {
+    KlScaled rows = {0}, iterated = {0};
+    double *x = malloc(3 * (size_t)p->dim * sizeof *x), *want = x + p->dim, *have = want + p->dim;
+    assert_ok(kl_scaled_begin(&rows, p, true, KL_FACTOR_SPARSE));
+    assert_ok(kl_scaled_begin(&iterated, p, true, KL_FACTOR_ITERATIVE));
+    for (int32_t i = 0; i < p->dim; i++) {
+        x[i] = 1.0 + 0.3 * (i % 5) - 0.7 * (i % 3);
+    }
+    kl_scaled_multiply(&rows, x, want);
+    kl_scaled_multiply(&iterated, x, have);
+    assert_near_array(have, want, p->dim, 1e-14 * p->dim);  // a sum of so many roundings at most, of a unit diagonal
+    bool levers = iterated.gradients.levers;
+    kl_scaled_release(&rows);
+    kl_scaled_release(&iterated);
+    free(x);
+    return levers;
+}
+
+static void levers_of_contacts_give_what_their_rows_give(void **state) {
+    (void)state;
+    KlProblem *problems[] = {family_boxes_fixed(2.0, 1.0, 1.5), family_four_bar((double[]){1.0, 2.0, 3.0, 4.0}, 0.5),
+                             family_wall(4, 4), family_spheres(3, 3, 1)};
+    for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
+        assert_true(levers_multiply_as_rows_do(problems[i]));
+        kl_problem_destroy(problems[i]);
+    }
+}
+
+static void rows_that_are_no_levers_are_taken_as_they_are(void **state) {
+    (void)state;
+    KlProblem *p = family_wall(4, 4);
+    double *all = malloc(2 * (size_t)p->dim * sizeof *all);
+    p->jacobian[12 * 7 + 10] += 1e-3;  // a moment without a force
+    assert_false(levers_multiply_as_rows_do(p));
+    KlSolver *factored = create("bodies"), *s = create("iterative");
+    assert_true(solve(s, p, "iterated", all) <= 3 * solve(factored, p, "with a factor", all + p->dim));
+    kl_solver_destroy(factored);
+    kl_solver_destroy(s);
+    kl_problem_destroy(p);
+    free(all);
+}
+
 static bool is_iterated(KlProblem *p, bool cholesky) {
     KlScaled scaled = {0};
     assert_ok(kl_scaled_begin(&scaled, p, cholesky, KL_FACTOR_AUTO));
@@ -168,6 +211,8 @@ static void what_cannot_be_iterated_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_what_the_direct_factor_gives),
+        cmocka_unit_test(levers_of_contacts_give_what_their_rows_give),
+        cmocka_unit_test(rows_that_are_no_levers_are_taken_as_they_are),
         cmocka_unit_test(auto_iterates_in_large_piles_alone),
         cmocka_unit_test(holds_the_rows_of_the_problem_and_no_matrix),
         cmocka_unit_test(a_reserved_solver_allocates_nothing),
