@@ -30,6 +30,23 @@ void kl_project_coulomb(double friction, double x[3]) {
     }
 }
 
+void kl_project_coulomb_all(const double *friction, double *x, int32_t contacts) {
+    int32_t k = 0;
+    for (; contacts < KL_MANY_CONTACTS && k < contacts; k++, x += 3) {
+        kl_project_coulomb(friction[k], x);
+    }
+    for (; k + 2 <= contacts; k += 2, x += 6) {
+        KlPair pair[3] = {{x[0], x[3]}, {x[1], x[4]}, {x[2], x[5]}};
+        kl_project_coulomb_pair(kl_load(friction + k), pair);
+        kl_store(x, (KlPair){pair[0][0], pair[1][0]});
+        kl_store(x + 2, (KlPair){pair[2][0], pair[0][1]});
+        kl_store(x + 4, (KlPair){pair[1][1], pair[2][1]});
+    }
+    if (k < contacts) {
+        kl_project_coulomb(friction[k], x);
+    }
+}
+
 void kl_coulomb_jacobian(double friction, const double x[3], double jacobian[9]) {
     for (int32_t i = 0; i < 9; i++) {
         jacobian[i] = 0.0;

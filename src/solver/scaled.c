@@ -764,9 +764,7 @@ void kl_scaled_velocity(KlScaled *s, const double *x, double *velocity) {
 
 void kl_scaled_project(const KlScaled *s, double *x) {
     kl_project_orthant(x + s->first_limit, s->limits);
-    for (int32_t k = 0; k < s->contacts; k++) {
-        kl_project_coulomb(s->problem->friction[k], x + s->first_contact + 3 * k);
-    }
+    kl_project_coulomb_all(s->problem->friction, x + s->first_contact, s->contacts);
 }
 
 double kl_scaled_natural(const KlScaled *s, const double *x, const double *velocity, double *natural) {

@@ -68,6 +68,60 @@ static void a_point_is_the_difference_of_its_two_projections(void **state) {
     for_every_point(check_moreau);
 }
 
+// Beside a point of another case in the other lane, to the bit.
+static void check_pair(KlRng *rng, double mu, double scale, const double x[3]) {
+    (void)rng;
+    static const double others[][3] = {{0.1, 0.2, 0.9}, {0.5, -0.4, 0.01}, {0.1, 0.1, -5.0}, {0.0, 0.0, 1.0}};
+    for (int i = 0; i < 4; i++) {
+        double one[3], two[3], dual_one[3], dual_two[3];
+        KlPair pair[3], dual[3], friction = {mu, 0.5};
+        kl_scale3(scale, others[i], two);
+        kl_copy3(two, dual_two);
+        kl_copy3(x, one);
+        kl_copy3(x, dual_one);
+        for (int k = 0; k < 3; k++) {
+            pair[k] = dual[k] = (KlPair){x[k], two[k]};
+        }
+        kl_project_coulomb(mu, one);
+        kl_project_coulomb(0.5, two);
+        kl_project_coulomb_dual(mu, dual_one);
+        kl_project_coulomb_dual(0.5, dual_two);
+        kl_project_coulomb_pair(friction, pair);
+        kl_project_coulomb_dual_pair(friction, dual);
+        for (int k = 0; k < 3; k++) {
+            assert_true(pair[k][0] == one[k] && pair[k][1] == two[k]);
+            assert_true(dual[k][0] == dual_one[k] && dual[k][1] == dual_two[k]);
+        }
+    }
+}
+
+static void pairs_are_projected_as_single_points(void **state) {
+    (void)state;
+    for_every_point(check_pair);
+}
+
+static void many_contacts_are_projected_as_single_ones(void **state) {
+    (void)state;
+    enum { MOST = KL_MANY_CONTACTS + 3 };
+    static double friction[MOST], all[3 * MOST], each[3 * MOST];
+    KlRng rng = {5};
+    for (int32_t count = KL_MANY_CONTACTS - 1; count <= MOST; count++) {
+        for (int32_t k = 0; k < count; k++) {
+            friction[k] = FRICTIONS[k % FRICTION_COUNT];
+        }
+        for (int32_t i = 0; i < 3 * count; i++) {
+            all[i] = each[i] = i == 8 ? NAN : kl_rng_range(&rng, -1, 1);
+        }
+        kl_project_coulomb_all(friction, all, count);
+        for (int32_t k = 0; k < count; k++) {
+            kl_project_coulomb(friction[k], each + 3 * k);
+        }
+        for (int32_t i = 0; i < 3 * count; i++) {
+            assert_true(all[i] == each[i] || (isnan(all[i]) && isnan(each[i])));
+        }
+    }
+}
+
 // Exactly one of: the point stays, goes to the apex, goes to the surface and is neither.
 static void check_partition(KlRng *rng, double mu, double scale, const double x[3]) {
     (void)rng;
@@ -220,6 +274,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(projecting_twice_changes_nothing),
         cmocka_unit_test(a_point_is_the_difference_of_its_two_projections),
+        cmocka_unit_test(pairs_are_projected_as_single_points),
+        cmocka_unit_test(many_contacts_are_projected_as_single_ones),
         cmocka_unit_test(three_cases_partition_the_space),
         cmocka_unit_test(no_point_of_the_cone_is_nearer),
         cmocka_unit_test(projection_commutes_with_powers_of_two),
