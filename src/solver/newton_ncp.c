@@ -710,10 +710,7 @@ static void report(KlRun *run, Newton *n) {
     run->penalty = penalty(n);
 }
 
-static void report_loose(KlRun *run) {
-    kl_problem_loop_residuals(run->problem, run->lambda, run->velocity, &run->primal, &run->dual,
-                              &run->complementarity);
-}
+static void report_loose(KlRun *run) { kl_run_residuals(run, run->velocity, true); }
 
 // Whether lambda is the only reaction on its faces of K: the system of the last Newton step, which
 // has their states, is regular. (A null vector of D on the faces would be one of the system.)

@@ -791,10 +791,7 @@ void kl_scaled_report(const KlScaled *s, const double *x, const double *velocity
         given[i] = (velocity[i] - compliance[i] * x[i]) * unit[i];
     }
     run->velocity_known = true;
-    KlLoopResiduals r = kl_problem_loop_residuals(run->problem, run->lambda, given, true);
-    run->primal = r.primal;
-    run->dual = r.dual;
-    run->complementarity = r.complementarity;
+    kl_run_residuals(run, given, true);
     run->factorizations = s->factorizations;
 }
 

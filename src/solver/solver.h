@@ -63,6 +63,14 @@ typedef struct KlRun {
     bool broken;                           // set by the method when it cannot go on (a factorization fails)
 } KlRun;
 
+// The stopping residuals, v+ of the iterate (dim) given.
+static inline void kl_run_residuals(KlRun *run, const double *velocity, bool de_saxce) {
+    KlLoopResiduals r = kl_problem_loop_residuals(run->problem, run->lambda, velocity, de_saxce);
+    run->primal = r.primal;
+    run->dual = r.dual;
+    run->complementarity = r.complementarity;
+}
+
 typedef struct KlMethod {
     KlSolverInfo info;
     size_t state_size;

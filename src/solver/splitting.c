@@ -250,10 +250,7 @@ void kl_splitting_residuals(KlRun *run) {
     const KlProblem *p = run->problem;
     current_velocity(s, p, run->lambda, s->velocity);
     s->objective = 0.5 * (kl_dot(run->lambda, s->velocity, p->dim) + kl_dot(run->lambda, p->free_velocity, p->dim));
-    KlLoopResiduals r = kl_problem_loop_residuals(p, run->lambda, s->velocity, !s->kind->ccp_residuals);
-    run->primal = r.primal;
-    run->dual = r.dual;
-    run->complementarity = r.complementarity;
+    kl_run_residuals(run, s->velocity, !s->kind->ccp_residuals);
 }
 
 // ---- the algorithm box -------------------------------------------------------------------------
