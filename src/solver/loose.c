@@ -15,11 +15,11 @@ static const double SLOW = 0.5;       // of the last change: sweeps that change 
 enum { MOST_SWEEPS = 30 };
 
 KlStatus kl_loose_reserve(KlLoose *l, const KlCapacity *capacity) {
-    return KL_ROOM(l->blocks, 18 * (size_t)capacity->size.contact_count) ? KL_OK : KL_ERR_MEMORY;
+    return KL_ROOM(l->inverse, 9 * (size_t)capacity->size.contact_count) ? KL_OK : KL_ERR_MEMORY;
 }
 
 void kl_loose_release(KlLoose *l) {
-    kl_free(l->blocks.at);
+    kl_free(l->inverse.at);
     *l = (KlLoose){0};
 }
 
@@ -96,14 +96,14 @@ static void invert(const double d[9], double inverse[9]) {
 
 bool kl_loose_begin(KlLoose *l, const KlProblem *p) {
     bool applies = !kl_problem_has_bodies(p) && p->joint_rows == 0;
-    if (!applies || !couples_loosely(p, &l->coupling) || !KL_ROOM(l->blocks, 18 * (size_t)p->contact_count)) {
+    if (!applies || !couples_loosely(p, &l->coupling) || !KL_ROOM(l->inverse, 9 * (size_t)p->contact_count)) {
         return false;
     }
     l->problem = p;
     for (int32_t k = 0; k < p->contact_count; k++) {
-        double *own = l->blocks.at + 18 * (size_t)k;
+        double own[9];
         kl_problem_block_delassus(p, kl_contact_block(p, k), own);
-        invert(own, own + 9);
+        invert(own, l->inverse.at + 9 * (size_t)k);
     }
     return true;
 }
@@ -121,14 +121,13 @@ static bool stick(const double inverse[9], double friction, const double v[3], d
 
 // The reaction of a contact that has v without it.
 static void solve_contact(const KlLoose *l, int32_t k, const double v[3], const double old[3], double fresh[3]) {
-    const double *own = l->blocks.at + 18 * (size_t)k;
     double friction = l->problem->friction[k];
     if (v[2] > 0.0) {
         fresh[0] = fresh[1] = fresh[2] = 0.0;
-    } else if (!stick(own + 9, friction, v, fresh)) {
+    } else if (!stick(l->inverse.at + 9 * (size_t)k, friction, v, fresh)) {
         KlLocalProblem local = {
             .free_velocity = {v[0], v[1], v[2]}, .friction = friction, .lopsided = true, .last = old};
-        memcpy(local.delassus, own, sizeof local.delassus);
+        kl_problem_block_delassus(l->problem, kl_contact_block(l->problem, k), local.delassus);
         kl_local_coulomb(&local, fresh);
         kl_project_coulomb(friction, fresh);
     }

@@ -10,8 +10,8 @@
 
 typedef struct KlLoose {
     const KlProblem *problem;
-    double coupling;           // largest sum of a row outside its own block, over the diagonal
-    KL_BUFFER(double) blocks;  // (contacts x 18) each contact's own block, then its inverse, transposed
+    double coupling;            // largest sum of a row outside its own block, over the diagonal
+    KL_BUFFER(double) inverse;  // (contacts x 9) of each contact's own block
 } KlLoose;
 
 // What the sweeps must reach: r_nat_rel, and the same natural map over |S v_f| alone.
