@@ -86,8 +86,14 @@ static inline double kl_largest(const KlLargest *l) {
 }
 
 static inline double kl_lanes_largest(const double *x, int32_t count) {
-    KlLargest largest = {0};
+    KlLargest largest = {0}, other = {0};  // by turns, since each waits for what it was
     int32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        kl_largest_take(&largest, kl_load(x + i));
+        kl_largest_take(&other, kl_load(x + i + 2));
+    }
+    kl_largest_take(&largest, other.most);
+    largest.undefined |= other.undefined;
     for (; i + 2 <= count; i += 2) {
         kl_largest_take(&largest, kl_load(x + i));
     }

@@ -247,15 +247,19 @@ static bool reserve_bodies(KlScaled *s, size_t bodies, size_t dim) {
     return ok;
 }
 
+// Not in pairs: builds for wider registers take more at a time.
+static inline void scale_row(double scale, const double *restrict from, double *restrict to) {
+    for (int32_t k = 0; k < 12; k++) {
+        to[k] = scale * from[k];
+    }
+}
+
 static void scale_rows(KlScaled *s, const KlProblemStorage *storage) {
-    const double *jacobian = s->problem->jacobian, *reply = storage->divided;
+    const double *scale = s->scale, *jacobian = s->problem->jacobian, *reply = storage->divided;
     double *rows = s->rows, *divided = s->divided;
-    for (int32_t row = 0; row < s->dim; row++, jacobian += 12, reply += 12, rows += 12, divided += 12) {
-        KlPair scale = kl_both(s->scale[row]);
-        for (int32_t k = 0; k < 12; k += 2) {
-            kl_store(rows + k, scale * kl_load(jacobian + k));
-            kl_store(divided + k, scale * kl_load(reply + k));
-        }
+    for (int32_t row = 0, dim = s->dim; row < dim; row++, jacobian += 12, reply += 12, rows += 12, divided += 12) {
+        scale_row(scale[row], jacobian, rows);
+        scale_row(scale[row], reply, divided);
     }
 }
 
@@ -339,13 +343,21 @@ void kl_scaled_mirror(KlScaled *s) {
     s->mirrored = true;
 }
 
+static void soften_block(const KlScaled *s, int32_t b, double *diagonal) {
+    const double *softness = s->softness + s->problem->block_start[b];
+    for (int32_t i = 0, rows = kl_block_rows(s->problem, b); i < rows; i++) {
+        diagonal[i * rows + i] += softness[i];
+    }
+}
+
 // Blocks on and above the diagonal alone; kl_scaled_mirror gives the rest when somebody needs it.
 static void fill_from_bodies(KlScaled *s) {
     const KlBlockMatrix *m = &s->delassus;
     for (int32_t b = 0; b < m->block_count; b++) {
-        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            if (m->column[e] >= b) {
-                fill_block(s, b, m->column[e], m->values + m->offset[e]);
+        for (int32_t e = kl_block_matrix_find(m, b, b); e < m->row_start[b + 1]; e++) {
+            fill_block(s, b, m->column[e], m->values + m->offset[e]);
+            if (m->column[e] == b) {
+                soften_block(s, b, m->values + m->offset[e]);
             }
         }
     }
@@ -394,17 +406,6 @@ static double measure_asymmetry(const KlScaled *s) {
 
 static double *diagonal_block(const KlBlockMatrix *m, int32_t b) {
     return m->values + m->offset[kl_block_matrix_find(m, b, b)];
-}
-
-static void add_softening(KlScaled *s) {
-    const KlProblem *p = s->problem;
-    for (int32_t b = 0; b < p->block_count; b++) {
-        int32_t rows = kl_block_rows(p, b);
-        double *diagonal = diagonal_block(&s->delassus, b);
-        for (int32_t i = 0; i < rows; i++) {
-            diagonal[i * rows + i] += s->softness[p->block_start[b] + i];
-        }
-    }
 }
 
 // ---- taking the problem in ---------------------------------------------------------------------
@@ -554,8 +555,10 @@ static KlStatus begin_constraints(KlScaled *s, bool cholesky, bool dense) {
         s->asymmetry = measure_asymmetry(s);
         s->symmetric = s->asymmetry <= ROUNDING;
         s->mirrored = true;
+        for (int32_t b = 0; b < s->problem->block_count; b++) {
+            soften_block(s, b, diagonal_block(&s->delassus, b));
+        }
     }
-    add_softening(s);
     s->cholesky = cholesky && s->symmetric;
     return kl_block_lu_plan(s->lu, &s->system, s->cholesky, dense);
 }

@@ -1,10 +1,12 @@
 // Warm starts by block id: a hash table from id to the remembered block, rebuilt with every solution.
 #include "solver/warm_start.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "dual/problem.h"
+#include "math/lanes.h"
 
 void kl_warm_reserve(KlWarmMemory *memory, int32_t block_count, int32_t dim, KlArena *arena) {
     int32_t slots = 4;
@@ -84,14 +86,6 @@ static void rescale(const KlProblem *problem, double *product, double *lambda) {
     }
 }
 
-static bool all_finite(const double *x, int32_t count) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < count; i++) {
-        sum += 0.0 * x[i];  // NaN as soon as one entry is not finite
-    }
-    return sum == 0.0;
-}
-
 void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem *problem, double *scratch,
                    double *lambda) {
     memset(lambda, 0, (size_t)problem->dim * sizeof *lambda);
@@ -105,7 +99,7 @@ void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem
     if (mode == KL_WARM_RESCALED) {
         rescale(problem, scratch, lambda);
     }
-    if (!all_finite(lambda, problem->dim)) {  // squares of reactions beyond 1e154 overflow
+    if (!isfinite(kl_lanes_largest(lambda, problem->dim))) {  // squares of reactions beyond 1e154 overflow
         memset(lambda, 0, (size_t)problem->dim * sizeof *lambda);
     }
 }
