@@ -60,7 +60,8 @@ struct KlBlockLu {
     KL_BUFFER(int32_t) scalar_order;              // (rows) row of A at each elimination position
     int32_t *position, *order, *scalar_position;  // in ints
     KlOrderingWork ordering;
-    size_t numbers, largest, deepest;  // entries of factor, of dense and of stack
+    size_t numbers, room, largest,
+        deepest;  // entries of the factor, with room for its last fronts; of dense and of stack
     double flops, least_pivot;
 };
 
@@ -462,7 +463,7 @@ static bool plan_fronts(KlBlockLu *lu, const KlBlockMatrix *m, Tree *t) {
 // Places in the factor and on the stack, and the arithmetic.
 static bool lay_out_numbers(KlBlockLu *lu) {
     size_t factor = 0, scalars = 0, depth = 0;
-    lu->largest = lu->deepest = 0;
+    lu->room = lu->largest = lu->deepest = 0;
     lu->flops = 0.0;
     for (int32_t i = 0; i < lu->fronts; i++) {
         Front *f = &lu->front.at[i];
@@ -470,12 +471,13 @@ static bool lay_out_numbers(KlBlockLu *lu) {
         f->stride = f->size + f->size % 2;
         numbers = (size_t)f->size * (size_t)f->stride;
         f->upper = factor;
+        lu->room = lu->room > factor + numbers ? lu->room : factor + numbers;
         factor += (size_t)f->pivots * (size_t)f->stride;
         f->lower = factor;
         factor += lu->symmetric ? 0 : below * (size_t)f->pivots;
         f->scalar_begin = (int32_t)scalars;
         scalars += below;
-        lu->largest = lu->largest > numbers ? lu->largest : numbers;
+        lu->largest = lu->largest > numbers || lu->symmetric ? lu->largest : numbers;
         f->update = depth - f->children;
         depth = f->update + below * below;
         lu->deepest = lu->deepest > depth ? lu->deepest : depth;
@@ -486,6 +488,7 @@ static bool lay_out_numbers(KlBlockLu *lu) {
         lu->flops += (lu->symmetric ? 0.5 : 1.0) * (p * n * n - p * p * n + p * p * p / 3.0);
     }
     lu->numbers = factor;
+    lu->room = lu->symmetric ? lu->room : factor;
     return KL_ROOM(lu->scalar_rows, scalars) && KL_ROOM(lu->vector, 2 * (size_t)lu->rows + 1) &&
            KL_ROOM(lu->scalar_order, lu->rows);
 }
@@ -556,7 +559,7 @@ KlStatus kl_block_lu_plan(KlBlockLu *lu, const KlBlockMatrix *matrix, bool symme
 }
 
 KlStatus kl_block_lu_room(KlBlockLu *lu) {
-    bool ok = KL_ROOM(lu->factor, lu->numbers) && KL_ROOM(lu->dense, lu->largest) && KL_ROOM(lu->stack, lu->deepest);
+    bool ok = KL_ROOM(lu->factor, lu->room) && KL_ROOM(lu->dense, lu->largest) && KL_ROOM(lu->stack, lu->deepest);
     return ok ? KL_OK : KL_ERR_MEMORY;
 }
 
@@ -938,12 +941,20 @@ static bool cholesky_front(double *dense, const Front *f, double *least) {
     return true;
 }
 
+// Where a front is worked on. A symmetric one lies where its pivots' rows stay, its others' over those of the fronts to
+// come: an update matrix moves to the stack before.
+static double *place_of(const KlBlockLu *lu, const Front *f) {
+    return lu->symmetric ? lu->factor.at + f->upper : lu->dense.at;
+}
+
 // Takes L and U out of the front and leaves the update matrix on the stack.
 static void store_front(KlBlockLu *lu, const Front *f, const double *dense) {
     size_t stride = (size_t)f->stride, pivots = (size_t)f->pivots;
     int32_t below = f->size - f->pivots;
     bool symmetric = lu->symmetric;
-    memcpy(lu->factor.at + f->upper, dense, pivots * stride * sizeof *dense);
+    if (!symmetric) {
+        memcpy(lu->factor.at + f->upper, dense, pivots * stride * sizeof *dense);
+    }
     double *lower = lu->factor.at + f->lower, *update = lu->stack.at + f->update;
     const double *row = dense + pivots * stride;
     for (int32_t i = 0; i < below; i++, row += stride, update += below, lower += pivots) {
@@ -965,11 +976,11 @@ static void add_shift(const KlBlockLu *lu, const Front *f, const double *shift, 
 bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) { return kl_block_lu_factor_shifted(lu, m, NULL, NULL); }
 
 bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const double *shift, const uint8_t *left_out) {
-    double *dense = lu->dense.at;
     lu->least_pivot = INFINITY;
     int32_t *waiting = lu->ints.at + 3 * (size_t)lu->blocks, depth = 0;  // fronts on the stack
     for (int32_t i = 0; i < lu->fronts; i++) {
         const Front *f = &lu->front.at[i];
+        double *dense = place_of(lu, f);
         memset(dense, 0, (size_t)f->size * (size_t)f->stride * sizeof *dense);
         for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
             const Plan *plan = &lu->plan.at[p];
