@@ -192,7 +192,7 @@ class Run:
         return self.seconds(self.settings(0.0, iterations)), self.judged()
 
     def search(self, tolerance, most, budget):
-        """The least number of iterations that passes, to 3 %: up from where its own test stops, then between the last two."""
+        """The least number of iterations that passes, to 3 %: up from where its own test stops, then by halves."""
         seconds = self.seconds(self.settings(tolerance, most))
         stopped = self.result.iterations + self.result.converged
         self.natural = self.judged()

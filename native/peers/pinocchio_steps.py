@@ -7,9 +7,9 @@ and drives are taken out of the scene for both sides, since Pinocchio has no col
 limits. Free mechanisms start as one turning body, the fixed four-bar swings under gravity turned over, the loop leg
 (tests/data/models/cassie_like) hangs from its hip.
 
-Pinocchio's step is: accelerations by constraintDynamics or lcaba, which compute the constraint data too (aba where there are
-no loops), v + dt a, and pin.integrate of q; loops are held by Baumgarte's terms of the time constant of ours. kinloop's is the
-whole step of the command, which looks for contacts, checks limits and measures residuals too, warm-started. Times are
+Pinocchio's step is: accelerations by constraintDynamics or lcaba, which compute the constraint data too (aba where there
+are no loops), v + dt a, and pin.integrate of q; loops are held by Baumgarte's terms of the time constant of ours. kinloop's
+is the whole step of the command, which looks for contacts, checks limits and measures residuals too, warm-started. Times are
 processor seconds, medians over the repeats with the spread, one thread, by turns. Three calls from Python are in
 Pinocchio's: call_s is the same loop over one hinge, which is that and little else.
 
