@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/vec.h"
+#include "math/lanes.h"
 
 static void subtract(double s, const double *x, double *y, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ static double make_reflector(double *x, size_t n, double *image) {
     for (size_t i = 0; i < n; i++) {
         x[i] /= scale;
     }
-    return 2.0 / kl_dot(x, x, (int32_t)n);
+    return 2.0 / kl_lanes_dot(x, x, (int32_t)n);
 }
 
 // A = Q T Q^T: T has `diagonal` (n) and `off` (n - 1, off[k] between k and k + 1). Reflector k is left in
@@ -49,9 +49,9 @@ static void tridiagonalise(double *a, size_t n, double *diagonal, double *off, d
             continue;
         }
         for (size_t i = 0; i < m; i++) {
-            w[i] = beta * kl_dot(a + (k + 1 + i) * n + k + 1, v, (int32_t)m);
+            w[i] = beta * kl_lanes_dot(a + (k + 1 + i) * n + k + 1, v, (int32_t)m);
         }
-        subtract(0.5 * beta * kl_dot(w, v, (int32_t)m), v, w, m);
+        subtract(0.5 * beta * kl_lanes_dot(w, v, (int32_t)m), v, w, m);
         for (size_t i = 0; i < m; i++) {
             double *target = a + (k + 1 + i) * n + k + 1;
             double vi = v[i], wi = w[i];
@@ -75,7 +75,7 @@ static void accumulate(const double *a, size_t n, double *q) {
         size_t m = n - k - 1;
         for (size_t r = k + 1; beta != 0.0 && r < n; r++) {
             double *row = q + r * n + k + 1;
-            subtract(beta * kl_dot(row, v, (int32_t)m), v, row, m);
+            subtract(beta * kl_lanes_dot(row, v, (int32_t)m), v, row, m);
         }
     }
 }
@@ -239,7 +239,7 @@ int32_t kl_rank_semidefinite(double *a, int32_t count, double tolerance, double 
         double root = sqrt(rest[k]);
         a[k * n + k] = root;
         for (size_t i = k + 1; i < n; i++) {
-            double l = (a[i * n + k] - kl_dot(a + i * n, a + k * n, (int32_t)k)) / root;
+            double l = (a[i * n + k] - kl_lanes_dot(a + i * n, a + k * n, (int32_t)k)) / root;
             a[i * n + k] = l;
             rest[i] -= l * l;
         }

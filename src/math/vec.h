@@ -7,22 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Four running sums, added in a fixed order: quick without letting the compiler choose the order.
-static inline double kl_dot(const double *a, const double *b, int32_t count) {
-    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-    int32_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        s0 += a[i] * b[i];
-        s1 += a[i + 1] * b[i + 1];
-        s2 += a[i + 2] * b[i + 2];
-        s3 += a[i + 3] * b[i + 3];
-    }
-    for (; i < count; i++) {
-        s0 += a[i] * b[i];
-    }
-    return (s0 + s1) + (s2 + s3);
-}
-
 static inline double kl_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 static inline double kl_norm3(const double a[3]) { return sqrt(kl_dot3(a, a)); }
 static inline void kl_cross3(const double a[3], const double b[3], double c[3]) {

@@ -9,9 +9,9 @@
 
 #include "dual/delassus.h"
 #include "dual/desaxce.h"
+#include "math/lanes.h"
 #include "math/llt.h"
 #include "math/power.h"
-#include "math/vec.h"
 
 void kl_admm_reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     (void)param;
@@ -45,14 +45,14 @@ double kl_admm_eigen_max(KlRun *run) {
         x[i] = 1.0 + 0.5 * (i % 3) - 0.25 * (i % 7);  // no likely eigenvector is orthogonal to it
     }
     for (int32_t k = 0; k < ITERATIONS; k++) {
-        double size = sqrt(kl_dot(x, x, dim));
+        double size = sqrt(kl_lanes_dot(x, x, dim));
         for (int32_t i = 0; i < dim; i++) {
             x[i] /= size;
         }
         for (int32_t i = 0; i < dim; i++) {
-            product[i] = kl_dot(a->delassus + (size_t)i * (size_t)dim, x, dim);
+            product[i] = kl_lanes_dot(a->delassus + (size_t)i * (size_t)dim, x, dim);
         }
-        largest = kl_dot(x, product, dim);
+        largest = kl_lanes_dot(x, product, dim);
         memcpy(x, product, (size_t)dim * sizeof *x);
     }
     return largest;
@@ -82,7 +82,7 @@ static void start_variables(KlRun *run) {
     memcpy(a->x, run->lambda, bytes);
     memcpy(a->y, run->lambda, bytes);
     memset(a->z, 0, bytes);
-    if (kl_dot(run->lambda, run->lambda, p->dim) > 0.0) {
+    if (kl_lanes_dot(run->lambda, run->lambda, p->dim) > 0.0) {
         kl_problem_velocity(p, run->lambda, a->z);
         if (a->options.de_saxce) {
             kl_desaxce_augment(p, a->z);
@@ -149,7 +149,7 @@ static double complementarity(const KlAdmm *a, const KlProblem *p) {
     double largest = 0.0;
     for (int32_t b = p->joint_count; b < p->block_count; b++) {
         int32_t first = kl_block_first(p, b);
-        double power = fabs(kl_dot(a->x + first, a->z + first, kl_block_rows(p, b)));
+        double power = fabs(kl_lanes_dot(a->x + first, a->z + first, kl_block_rows(p, b)));
         largest = power > largest || power != power ? power : largest;
     }
     return largest;

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "dual/desaxce.h"
+#include "math/lanes.h"
 #include "math/vec.h"
 
 enum {
@@ -159,7 +160,7 @@ static void dense_rows(const KlSplitting *s, const KlProblem *p, int32_t first, 
                        double *velocity) {
     for (int32_t i = 0; i < rows; i++) {
         const double *row = s->delassus + (size_t)(first + i) * (size_t)p->dim;
-        velocity[i] = p->free_velocity[first + i] + kl_dot(row, lambda, p->dim);
+        velocity[i] = p->free_velocity[first + i] + kl_lanes_dot(row, lambda, p->dim);
     }
 }
 
@@ -249,7 +250,8 @@ void kl_splitting_residuals(KlRun *run) {
     KlSplitting *s = run->state;
     const KlProblem *p = run->problem;
     current_velocity(s, p, run->lambda, s->velocity);
-    s->objective = 0.5 * (kl_dot(run->lambda, s->velocity, p->dim) + kl_dot(run->lambda, p->free_velocity, p->dim));
+    s->objective =
+        0.5 * (kl_lanes_dot(run->lambda, s->velocity, p->dim) + kl_lanes_dot(run->lambda, p->free_velocity, p->dim));
     kl_run_residuals(run, s->velocity, !s->kind->ccp_residuals);
 }
 
