@@ -8,6 +8,7 @@
 #include "cone/cone.h"
 #include "dual/storage.h"
 #include "math/lanes.h"
+#include "math/vec.h"
 #include "solver/local/local.h"
 
 static const double DOMINATED = 0.9;  // of the diagonal: the most that the rest of a row may sum up to
@@ -77,23 +78,6 @@ static bool couples_loosely(const KlProblem *p, double *coupling) {
     return true;
 }
 
-static void cross(const double a[3], const double b[3], double c[3]) {
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-// Its rows are the columns of the inverse of d.
-static void invert(const double d[9], double inverse[9]) {
-    cross(d + 3, d + 6, inverse);
-    cross(d + 6, d, inverse + 3);
-    cross(d, d + 3, inverse + 6);
-    double factor = 1.0 / (d[0] * inverse[0] + d[1] * inverse[1] + d[2] * inverse[2]);
-    for (int32_t i = 0; i < 9; i++) {
-        inverse[i] *= factor;
-    }
-}
-
 bool kl_loose_begin(KlLoose *l, const KlProblem *p) {
     bool applies = !kl_problem_has_bodies(p) && p->joint_rows == 0;
     if (!applies || !couples_loosely(p, &l->coupling) || !KL_ROOM(l->inverse, 9 * (size_t)p->contact_count)) {
@@ -103,7 +87,7 @@ bool kl_loose_begin(KlLoose *l, const KlProblem *p) {
     for (int32_t k = 0; k < p->contact_count; k++) {
         double own[9];
         kl_problem_block_delassus(p, kl_contact_block(p, k), own);
-        invert(own, l->inverse.at + 9 * (size_t)k);
+        kl_mat3_inverse(own, l->inverse.at + 9 * (size_t)k);  // zeros: never sticks
     }
     return true;
 }
@@ -112,9 +96,8 @@ bool kl_loose_begin(KlLoose *l, const KlProblem *p) {
 
 // The reaction that stops v; false when it lies outside the cone, or when numbers have over- or underflown.
 static bool stick(const double inverse[9], double friction, const double v[3], double lambda[3]) {
-    for (int32_t i = 0; i < 3; i++) {
-        lambda[i] = -(v[0] * inverse[i] + v[1] * inverse[3 + i] + v[2] * inverse[6 + i]);
-    }
+    kl_mat3_mul_vec(inverse, v, lambda);
+    kl_scale3(-1.0, lambda, lambda);
     double most = friction * lambda[2];
     return lambda[2] > 0.0 && lambda[0] * lambda[0] + lambda[1] * lambda[1] <= most * most;
 }
