@@ -274,8 +274,12 @@ static KlStatus time_case(const CliArgs *args, ProblemFile *file, BenchCase *ben
         }
         benchmark->samples = samples;
         samples[benchmark->repeats++] = seconds;
-        for (int i = 0; i < MAX_STAGES; i++) {
-            benchmark->stage[i] += stage[i];
+        bool fastest = true;
+        for (int32_t i = 0; i + 1 < benchmark->repeats; i++) {
+            fastest = fastest && seconds < samples[i];
+        }
+        if (fastest) {
+            memcpy(benchmark->stage, stage, sizeof stage);
         }
     }
     return KL_OK;
@@ -361,7 +365,7 @@ json_t *bench_case_json(const BenchCase *benchmark) {
     if (benchmark->problem < 0 && benchmark->repeats > 0) {
         json_t *stages = json_object();
         for (int32_t i = 0; i < kl_stage_count() && i < MAX_STAGES; i++) {
-            json_object_set_new(stages, kl_stage_name(i), cli_json_real(benchmark->stage[i] / benchmark->repeats));
+            json_object_set_new(stages, kl_stage_name(i), cli_json_real(benchmark->stage[i]));
         }
         json_object_set_new(row, "stages_s", stages);
     }

@@ -14,7 +14,7 @@ typedef struct BenchCase {
     int32_t kind;     // of kl_solver_kind
     double *samples;  // (repeats) seconds a step, or of a solve
     int32_t repeats;
-    double stage[MAX_STAGES];  // [s] a step, summed over the repetitions
+    double stage[MAX_STAGES];  // [s] a step, in the fastest repetition
     const char *outcome;       // of the last repetition: as RunStats.outcome or kl_outcome_name
     char error[256];
     double residuals[5];     // r_p r_dual r_ncp r_nat r_nat_rel: the worst of a repetition

@@ -300,7 +300,7 @@ const CliCommand cmd_bench = {
     .summary = "times solvers on scenes or stored problems, and compares with older timings",
     .text =
         "A repetition simulates the case anew; its time is per step (per solve for stored problems); a second table "
-        "parts it by stage. Cases run "
+        "parts the fastest by stage. Cases run "
         "interleaved in an order that --seed fixes. Told are median, minimum and median absolute deviation beside "
         "iterations and the worst residual: time without accuracy says nothing. --compare gives the ratio of "
         "medians with a bootstrap interval and refuses another machine or build without --force. --roofline measures "

@@ -249,7 +249,9 @@ static KlStatus bench_bodies(Session *session, const KlProblem *problem) {
 
 static KlStatus bench_problem(Session *session, const KlProblem *problem, const char *name) {
     session->problem = name;
-    return problem->body_count > 0 ? bench_bodies(session, problem) : bench_blocks(session, problem);
+    KlStatus status = problem->body_count > 0 ? bench_bodies(session, problem) : bench_blocks(session, problem);
+    session->problem = NULL;
+    return status;
 }
 
 // ---- problems ----------------------------------------------------------------------------------
