@@ -98,13 +98,17 @@ static Count count_solve(const Bench *b) {
                    NUMBER * (numbers + rows + vectors)};
 }
 
-static Count count_gradients(const Bench *b) {  // all steps of the last solution
+// All steps of the last solution. A row goes into velocities and comes back from reactions, twelve products each; a
+// contact that is a lever takes two cross products and a frame, 21, of 15 numbers.
+static Count count_gradients(const Bench *b) {
     const KlScaled *s = &b->scaled;
     double dim = s->dim, steps = s->gradients.steps, own = 48.0 * s->problem->body_count;  // M and its block's inverse
-    double rows = (double)ROW * dim, vectors = 3.0 * dim, twists = 30.0 * s->problem->body_count;
-    return (Count){(2.0 * steps + 3.0) * rows + (steps + 1.0) * (dim + own),
-                   NUMBER * ((steps + 2.0) * (rows + dim) + (steps + 1.0) * (own + twists)),
-                   NUMBER * (rows + vectors + own + twists)};
+    double levers = s->gradients.levers ? s->contacts : 0.0, rows = (double)ROW * (dim - 3.0 * levers);
+    double once = rows + 21.0 * levers, numbers = rows + 15.0 * levers;
+    double vectors = 3.0 * dim, twists = 30.0 * s->problem->body_count;
+    return (Count){(2.0 * steps + 3.0) * once + (steps + 1.0) * (dim + own),
+                   NUMBER * ((steps + 2.0) * (numbers + dim) + (steps + 1.0) * (own + twists)),
+                   NUMBER * (numbers + vectors + own + twists)};
 }
 
 static Count count_multiply(const Bench *b) {

@@ -16,10 +16,10 @@ import tempfile
 import piles
 
 SIDES = [3, 4, 5, 7, 10]  # of the poured piles: 27 to 1000 spheres
-STAGES = [  # scene, solver, steps; piles as they are poured
-    ("box_on_plane", "newton-ncp", 500, []), ("quadruped", "newton-ncp", 500, []), ("walker", "newton-ncp", 200, []),
-    ("walker", "admm-ncp-plus", 200, []), ("wall16", "newton-ncp", 20, []),
-    *((f"pour{side}", "admm-ncp-plus", piles.STEPS, ["--max-iter", "200"]) for side in (5, 10)),
+STAGES = [  # scene, solver, steps, times; piles as they are poured
+    ("box_on_plane", "newton-ncp", 500, 25), ("quadruped", "newton-ncp", 500, 25), ("walker", "newton-ncp", 200, 25),
+    ("walker", "admm-ncp-plus", 200, 25), ("wall16", "newton-ncp", 20, 3),
+    *((f"pour{side}", "admm-ncp-plus", piles.STEPS, 1) for side in (5, 10)),
 ]
 SCENES = ["quadruped", "walker", "ironman"]
 FCLIB = ["Confeti-ex13-Fc3D-SBM", "Capsules-i125-1213"]
@@ -45,10 +45,10 @@ def output(*command):
 
 def stages(arguments, scenes):
     rows = []
-    for scene, solver, steps, more in STAGES:
+    for scene, solver, steps, times in STAGES:
         done = output(arguments.kinloop, "bench", scenes.get(scene, scene), "--solver", solver, "--tol", "1e-6",
-                      "--set", "warm_start=previous", "--steps", str(steps), "--repeat", str(arguments.repeats),
-                      "--warmup", "0", "--json", *more)
+                      "--max-iter", "200", "--set", "warm_start=previous", "--steps", str(steps), "--repeat", str(times),
+                      "--warmup", "0", "--json")
         for row in json.loads(done):
             rows.append({"scene": scene, **{key: row[key] for key in row if key not in ("id", "scene", "samples_s")}})
     return rows
@@ -61,8 +61,8 @@ def roofline(arguments, scenes, problems):
     for kinloop in (arguments.kinloop, arguments.fast):
         own = json.loads(output(kinloop, "bench", "--roofline", *small, "--json"))
         more = json.loads(output(kinloop, "bench", "--roofline", *large, "--steps", "3", "--json"))
-        own["kernels"] += [{**row, "problem": os.path.basename(row["problem"]).replace(".json", "")}
-                           for row in more["kernels"]]
+        wall = {"problem": "wall16"}
+        own["kernels"] += [{**row, **(wall if row["problem"] == scenes["wall16"] else {})} for row in more["kernels"]]
         both.append(own)
     return both
 
@@ -86,7 +86,6 @@ def main():
     parser.add_argument("--growth", default="build/native/tests/growth")
     parser.add_argument("--output", default="native/results/intel-xeon")
     parser.add_argument("--only", default="growth,stages,roofline")
-    parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     parts = arguments.only.split(",")
     commit = output("git", "-C", ROOT, "rev-parse", "--short", "HEAD").strip()
