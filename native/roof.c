@@ -9,14 +9,14 @@
 
 #include "base/memory.h"
 
-// The vectors that the compiler makes of our loops: two lanes in the deterministic build, four with AVX.
+// Two lanes in the deterministic build, four with AVX.
 #if defined(__AVX__)
 enum { WIDTH = 4 };
 #else
 enum { WIDTH = 2 };
 #endif
 #if defined(__AVX512F__)
-static const char instructions[] = "AVX2 with fused multiply-add (of AVX-512; the compiler prefers 256 bits)";
+static const char instructions[] = "AVX2 with fused multiply-add (of AVX-512)";
 #elif defined(__FMA__)
 static const char instructions[] = "AVX2 with fused multiply-add";
 #else
