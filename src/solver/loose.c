@@ -123,7 +123,7 @@ static double sweep(const KlLoose *l, const double *diagonal, double *lambda, do
     *size = 0.0;
     for (int32_t b = 0; b < p->block_count; b++) {
         int32_t first = p->block_start[b], rows = p->block_start[b + 1] - first;
-        double *own = lambda + first, old[3], v[3], fresh[3];
+        double *own = lambda + first, old[3], v[3], fresh[3] = {0.0};
         for (int32_t i = 0; i < rows; i++) {
             old[i] = own[i];
             own[i] = 0.0;
