@@ -246,9 +246,25 @@ static bool any_failed(const json_t *rows) {
     return false;
 }
 
+// Nothing that was asked for is passed over.
+static KlStatus refuse_timing_options(const CliArgs *args) {
+    static const char *const taken[] = {"roofline", "steps", "json", "progress", "help"};
+    for (const CliOption *o = options; o->name != NULL; o++) {
+        bool known = false;
+        for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+            known = known || strcmp(o->name, taken[i]) == 0;
+        }
+        if (!known && cli_has(args, o->name)) {
+            return kl_fail(KL_ERR_ARGUMENT, "--roofline takes --steps and --json alone (got --%s)", o->name);
+        }
+    }
+    return KL_OK;
+}
+
 static int run_roofline(const CliArgs *args) {
     json_t *result = NULL;
-    KlStatus status = roofline_measure(args, &result);
+    KlStatus status = refuse_timing_options(args);
+    status = status == KL_OK ? roofline_measure(args, &result) : status;
     if (status == KL_OK && cli_has(args, "json")) {
         cli_print_json(json_incref(result));
     } else if (status == KL_OK) {

@@ -225,6 +225,9 @@ static KlStatus choose_measuring(const CliArgs *args, RunPlan *plan) {
     if (plan->measure_last && cli_has(args, "curated")) {
         return kl_fail(KL_ERR_ARGUMENT, "--measure-last times independent runs, not --curated ones");
     }
+    if (plan->measure_last && cli_has(args, "record")) {
+        return kl_fail(KL_ERR_ARGUMENT, "--measure-last leaves out what --record writes: the metrics of every step");
+    }
     return KL_OK;
 }
 
@@ -273,10 +276,13 @@ static int run(const CliArgs *args) {
     if (cli_has(args, "print-link")) {
         return print_link(args);
     }
-    if (run_plan_load(args, cli_operand(args, 0), &plan, &code) != KL_OK || parse_expected(args, &plan) != KL_OK ||
-        choose_measuring(args, &plan) != KL_OK) {
+    if (run_plan_load(args, cli_operand(args, 0), &plan, &code) != KL_OK) {
         run_plan_free(&plan);
         return cli_report_as(args, code);
+    }
+    if (parse_expected(args, &plan) != KL_OK || choose_measuring(args, &plan) != KL_OK) {
+        run_plan_free(&plan);
+        return cli_report(args);
     }
     RunStats *stats = kl_alloc((size_t)plan.choice.count * sizeof *stats);
     KlStatus status = stats != NULL ? run_plan(args, &plan, stats) : kl_fail(KL_ERR_MEMORY, "out of memory");

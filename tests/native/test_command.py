@@ -447,6 +447,13 @@ class Results(Command):
             self.assertLess(row["share"], 3, row)  # the roof is of another moment of a shared machine
             self.assertAlmostEqual(row["madds_per_s"] * row["cpu_s"], row["madds"], delta=1e-6 * row["madds"])
 
+    def test_options_that_contradict_each_other_are_refused(self):
+        self.assertIn("--compare", self.fails(2, "bench", "--roofline", "nunchaku", "--compare", "old.json"))
+        self.assertIn("--output", self.fails(2, "bench", "--roofline", "nunchaku", "-o", self.path("roof")))
+        for option in (["--curated"], ["--record", self.path("x.csv")]):
+            self.assertIn("--measure-last", self.fails(2, "run", "nunchaku", "--measure-last", *option))
+        self.assertIn("STEP:HASH", self.fails(2, "run", "nunchaku", "--expect", "5:zz"))
+
     def test_bench_shards_merge_to_the_same_bytes_in_any_order(self):
         for i in (1, 2):
             self.ok("bench", "quick", "--repeat", 1, "--warmup", 0, "--steps", 3, "--shard", f"{i}/2", "-o", self.path(f"s{i}"))
