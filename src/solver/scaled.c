@@ -702,17 +702,11 @@ static void push_bodies(KlScaled *s, const double *x) {
 }
 
 // p J du + R x of `count` rows: rows of p J, twists of their two bodies
-static void pull_block(const double *rows, const double *const du[2], const double *softness, const double *x,
+static void pull_block(const double *row, const double *const du[2], const double *softness, const double *x,
                        int32_t count, double *product) {
-    int32_t i = 0;
-    for (; i + 2 <= count; i += 2, rows += 24) {
-        KlPair one = kl_lanes_times6(rows, du[0]) + kl_lanes_times6(rows + 6, du[1]);
-        KlPair two = kl_lanes_times6(rows + 12, du[0]) + kl_lanes_times6(rows + 18, du[1]);
-        KlPair moved = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
-        kl_store(product + i, moved + kl_load(softness + i) * kl_load(x + i));
-    }
-    if (i < count) {
-        KlPair moved = kl_lanes_times6(rows, du[0]) + kl_lanes_times6(rows + 6, du[1]);
+    KlSix one = kl_load6(du[0]), two = kl_load6(du[1]);
+    for (int32_t i = 0; i < count; i++, row += 12) {
+        KlPair moved = kl_six_times(&one, row) + kl_six_times(&two, row + 6);
         product[i] = (moved[0] + moved[1]) + softness[i] * x[i];
     }
 }
