@@ -16,9 +16,15 @@ static inline void kl_store(double *x, KlPair v) { *(KlPair *)x = v; }
 static inline KlPair kl_both(double x) { return (KlPair){x, x}; }
 static inline KlPair kl_root(KlPair x) { return (KlPair){sqrt(x[0]), sqrt(x[1])}; }
 
-// For rows of a few numbers, for which a call of memcpy or memset takes longer than its work.
+// For rows of a few numbers, for which a call of memcpy or memset takes longer than its work. Eight of them a passage
+// where there are so many: engines of WebAssembly add addresses and look for interrupts in every passage.
 static inline void kl_lanes_copy(const double *from, int32_t count, double *to) {
     int32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        for (int32_t k = 0; k < 8; k += 2) {
+            kl_store(to + i + k, kl_load(from + i + k));
+        }
+    }
     for (; i + 2 <= count; i += 2) {
         kl_store(to + i, kl_load(from + i));
     }
@@ -29,6 +35,11 @@ static inline void kl_lanes_copy(const double *from, int32_t count, double *to) 
 
 static inline void kl_lanes_add(const double *from, int32_t count, double *to) {
     int32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        for (int32_t k = 0; k < 8; k += 2) {
+            kl_store(to + i + k, kl_load(to + i + k) + kl_load(from + i + k));
+        }
+    }
     for (; i + 2 <= count; i += 2) {
         kl_store(to + i, kl_load(to + i) + kl_load(from + i));
     }
@@ -59,6 +70,11 @@ static inline void kl_lanes_clear(int32_t count, double *to) {
 
 static inline void kl_lanes_subtract(const double *a, const double *b, int32_t count, double *difference) {
     int32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        for (int32_t k = 0; k < 8; k += 2) {
+            kl_store(difference + i + k, kl_load(a + i + k) - kl_load(b + i + k));
+        }
+    }
     for (; i + 2 <= count; i += 2) {
         kl_store(difference + i, kl_load(a + i) - kl_load(b + i));
     }
@@ -137,8 +153,19 @@ static inline double kl_lanes_dot6(const double a[6], const double b[6]) {
     return sum[0] + sum[1];
 }
 
-// sum (6) += A^T x for rows of six that lie twelve apart, as those of Jacobians do.
+// sum (6) += A^T x for rows of six that lie twelve apart, as those of Jacobians do. Five rows, as most joints have,
+// two columns after two: that takes no loop, and few numbers at once.
 static inline void kl_lanes_push(const double *a, const double *x, int32_t rows, double sum[6]) {
+    if (rows == 5) {
+        KlPair x0 = kl_both(x[0]), x1 = kl_both(x[1]), x2 = kl_both(x[2]), x3 = kl_both(x[3]), x4 = kl_both(x[4]);
+        for (int32_t k = 0; k < 6; k += 2) {
+            const double *column = a + k;
+            KlPair taken = (kl_load(sum + k) + kl_load(column) * x0) + kl_load(column + 12) * x1;
+            taken = (taken + kl_load(column + 24) * x2) + kl_load(column + 36) * x3;
+            kl_store(sum + k, taken + kl_load(column + 48) * x4);
+        }
+        return;
+    }
     KlPair low = kl_load(sum), middle = kl_load(sum + 2), high = kl_load(sum + 4);
     for (int32_t i = 0; i < rows; i++, a += 12) {
         KlPair factor = kl_both(x[i]);

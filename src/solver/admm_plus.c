@@ -91,6 +91,11 @@ static void swap(double **a, double **b) {
 // sum = a x + b y
 static void combine(double a, const double *x, double b, const double *y, int32_t count, double *sum) {
     int32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        for (int32_t k = 0; k < 8; k += 2) {
+            kl_store(sum + i + k, kl_both(a) * kl_load(x + i + k) + kl_both(b) * kl_load(y + i + k));
+        }
+    }
     for (; i + 2 <= count; i += 2) {
         kl_store(sum + i, kl_both(a) * kl_load(x + i) + kl_both(b) * kl_load(y + i));
     }
@@ -231,6 +236,12 @@ static void extrapolate(const double *images, const double *weights, int32_t kep
         const double *image = images + (size_t)k * (size_t)dim, *next = k + 1 < kept ? image + dim : image;
         double first = weights[k], second = k + 1 < kept ? weights[k + 1] : 0.0;
         int32_t i = 0;
+        for (; i + 8 <= dim; i += 8) {
+            for (int32_t j = 0; j < 8; j += 2) {
+                KlPair left = kl_load(q + i + j) - kl_both(first) * kl_load(image + i + j);
+                kl_store(q + i + j, left - kl_both(second) * kl_load(next + i + j));
+            }
+        }
         for (; i + 2 <= dim; i += 2) {
             KlPair left = kl_load(q + i) - kl_both(first) * kl_load(image + i);
             kl_store(q + i, left - kl_both(second) * kl_load(next + i));
