@@ -570,24 +570,40 @@ KlStatus kl_block_lu_analyze(KlBlockLu *lu, const KlBlockMatrix *matrix, bool sy
 
 // ---- numeric: a front --------------------------------------------------------------------------
 
+static inline void copy_rows(const double *from, int32_t rows, int32_t columns, int32_t stride, double *to) {
+    for (int32_t r = 0; r < rows; r++, from += columns, to += stride) {
+        kl_lanes_copy(from, columns, to);
+    }
+}
+
+// The transpose of `columns` rows, two of them at a time.
+static inline void copy_turned(const double *from, int32_t rows, int32_t columns, int32_t stride, double *to) {
+    int32_t c = 0;
+    for (; c + 2 <= columns; c += 2, from += 2 * rows, to += 2) {
+        double *row = to;
+        for (int32_t r = 0; r < rows; r++, row += stride) {
+            kl_store(row, (KlPair){from[r], from[rows + r]});
+        }
+    }
+    for (int32_t r = 0; r < rows && c < columns; r++, to += stride) {
+        *to = from[r];
+    }
+}
+
+// Sizes that the compiler knows where most joints have them: five rows.
 static void copy_block(const Plan *plan, const KlBlockMatrix *m, bool symmetric, int32_t stride, double *dense) {
     const double *from = m->values + m->offset[plan->entry];
     double *to = dense + (size_t)plan->row * (size_t)stride + plan->column;
     int32_t rows = block_rows(m, plan->block), columns = block_rows(m, plan->other);
-    if (symmetric && plan->other < plan->block) {
-        int32_t c = 0;
-        for (; c + 2 <= columns; c += 2, from += 2 * rows, to += 2) {
-            for (int32_t r = 0; r < rows; r++) {
-                kl_store(to + (size_t)r * (size_t)stride, (KlPair){from[r], from[rows + r]});
-            }
-        }
-        for (int32_t r = 0; r < rows && c < columns; r++) {
-            to[(size_t)r * (size_t)stride] = from[r];
-        }
-        return;
-    }
-    for (int32_t r = 0; r < rows; r++, from += columns, to += stride) {
-        kl_lanes_copy(from, columns, to);
+    bool turned = symmetric && plan->other < plan->block, five = rows == 5 && columns == 5;
+    if (turned && five) {
+        copy_turned(from, 5, 5, stride, to);
+    } else if (turned) {
+        copy_turned(from, rows, columns, stride, to);
+    } else if (five) {
+        copy_rows(from, 5, 5, stride, to);
+    } else {
+        copy_rows(from, rows, columns, stride, to);
     }
 }
 
