@@ -901,6 +901,16 @@ static void subtract_two_from_two(double *row, const double *u, size_t n, int32_
     }
 }
 
+static void subtract_one_from_two(double *row, const double *u, size_t n, int32_t columns) {
+    double *next = row + n;
+    KlPair c = kl_both(u[0]), d = kl_both(u[1]);
+    for (int32_t j = 0; j < columns; j += 2) {
+        KlPair v = kl_load(u + j);
+        kl_store(row + j, kl_load(row + j) - c * v);
+        kl_store(next + j, kl_load(next + j) - d * v);
+    }
+}
+
 // Rows of U for one, two or four pivots.
 static bool cholesky_rows(double *a, size_t n, int32_t rows, int32_t columns, double *least) {
     return rows == 4   ? cholesky_four_rows(a, n, columns, least)
@@ -917,22 +927,34 @@ static void subtract_from_one(double *row, const double *u, size_t n, int32_t co
     subtract_rows(row, u, n, coefficient, count, 0, columns);
 }
 
+// Two rows, the first of which is even.
+static void subtract_from_two(double *row, const double *u, size_t n, int32_t count, int32_t columns) {
+    if (count == 4) {
+        subtract_four_from_two(row, u, n, columns);
+    } else if (count == 2) {
+        subtract_two_from_two(row, u, n, columns);
+    } else if (count == 1) {
+        subtract_one_from_two(row, u, n, columns);
+    } else {
+        subtract_from_one(row, u, n, count, 0, columns);
+        subtract_from_one(row + n, u, n, count, 1, columns);
+    }
+}
+
 // Takes the `count` pivots from `first` on out of rows begin .. end - 1.
 static void subtract_panel(double *dense, const Front *f, int32_t first, int32_t count, int32_t begin, int32_t end) {
     size_t stride = (size_t)f->stride;
     const double *panel = dense + (size_t)first * stride;
-    for (int32_t i = begin; i < end;) {
-        int32_t even = i & ~1, columns = f->stride - even;
-        bool two = i == even && i + 2 <= end && (count == 4 || count == 2);
-        double *row = dense + (size_t)i * stride + even;
-        if (!two) {
-            subtract_from_one(row, panel + even, stride, count, i - even, columns);
-        } else if (count == 4) {
-            subtract_four_from_two(row, panel + even, stride, columns);
-        } else {
-            subtract_two_from_two(row, panel + even, stride, columns);
-        }
-        i += two ? 2 : 1;
+    int32_t i = begin;
+    if (i % 2 == 1 && i < end) {
+        subtract_from_one(dense + (size_t)i * stride + (i - 1), panel + (i - 1), stride, count, 1, f->stride - (i - 1));
+        i++;
+    }
+    for (; i + 2 <= end; i += 2) {
+        subtract_from_two(dense + (size_t)i * (stride + 1), panel + i, stride, count, f->stride - i);
+    }
+    if (i < end) {
+        subtract_from_one(dense + (size_t)i * (stride + 1), panel + i, stride, count, 0, f->stride - i);
     }
 }
 
