@@ -1050,11 +1050,25 @@ static inline double lane_sum(KlPair pair) { return pair[0] + pair[1]; }
 
 // The rows of a front, pivots first, are gathered for a solution. Pairs of pivots are solved together and lie
 // where pairs are loaded, since a load across two fresh stores waits for both: an odd number of pivots begins
-// one place later.
+// one place later, with one alone, and what other fronts have left is loaded one by one.
 static double *gather_pivots(const Front *f, const double *x, double *memory) {
-    double *own = memory + f->pivots % 2;
-    kl_lanes_copy(x + f->scalar_first, f->pivots, own);
+    int32_t i = f->pivots % 2, pivots = f->pivots;
+    double *own = memory + i;
+    const double *from = x + f->scalar_first;
+    own[0] = from[0];
+    for (; i < pivots; i += 2) {
+        kl_store(own + i, (KlPair){from[i], from[i + 1]});
+    }
     return own;
+}
+
+static void scatter_pivots(const Front *f, const double *own, double *x) {
+    int32_t i = f->pivots % 2, pivots = f->pivots;
+    double *to = x + f->scalar_first;
+    to[0] = own[0];
+    for (; i < pivots; i += 2) {
+        kl_store(to + i, kl_load(own + i));
+    }
 }
 
 // Four pivots of unit lower L, whose rows begin with `a`: first what the `known` ones before them take off.
@@ -1153,7 +1167,7 @@ static void cholesky_forward(const KlBlockLu *lu, const Front *f, double *memory
     if (k < f->pivots) {
         forward_two(row, stride, f->size - k, own + k);
     }
-    kl_lanes_copy(own, f->pivots, x + f->scalar_first);
+    scatter_pivots(f, own, x);
     for (int32_t j = f->pivots; j < f->size; j++) {
         x[rows[j - f->pivots]] = own[j];
     }
@@ -1216,7 +1230,7 @@ static void backward(const KlBlockLu *lu, const Front *f, double *memory, double
     if (k == 1) {
         own[0] = (own[0] - kl_lanes_dot(upper + 1, own + 1, f->size - 1)) * upper[0];
     }
-    kl_lanes_copy(own, f->pivots, x + f->scalar_first);
+    scatter_pivots(f, own, x);
 }
 
 void kl_block_lu_solve(KlBlockLu *lu, double *x) {
