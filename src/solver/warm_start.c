@@ -31,13 +31,23 @@ static int32_t *find_slot(const KlWarmMemory *memory, uint64_t id) {
 }
 
 static void index_blocks(KlWarmMemory *memory) {
+    memory->distinct = true;
     memset(memory->slot, 0, (size_t)memory->slot_count * sizeof *memory->slot);
     for (int32_t b = 0; b < memory->block_count; b++) {
         int32_t *slot = find_slot(memory, memory->id[b]);
         if (*slot == 0) {  // of equal ids the first one counts
             *slot = b + 1;
+        } else {
+            memory->distinct = false;
         }
     }
+}
+
+// The same blocks in the same order, as in most steps without contacts.
+static bool same_ids(const KlWarmMemory *memory, const KlProblem *problem) {
+    size_t blocks = (size_t)problem->block_count;
+    return memory->block_count == problem->block_count &&
+           memcmp(memory->id, problem->block_id, blocks * sizeof *memory->id) == 0;
 }
 
 void kl_warm_copy(const KlWarmMemory *from, KlWarmMemory *to) {
@@ -54,11 +64,14 @@ void kl_warm_copy(const KlWarmMemory *from, KlWarmMemory *to) {
 
 void kl_warm_store(KlWarmMemory *memory, const KlProblem *problem, const double *lambda) {
     size_t blocks = (size_t)problem->block_count;
+    bool known = memory->block_count > 0 && same_ids(memory, problem);
     memory->block_count = problem->block_count;
     memcpy(memory->id, problem->block_id, blocks * sizeof *memory->id);
     memcpy(memory->start, problem->block_start, (blocks + 1) * sizeof *memory->start);
     memcpy(memory->lambda, lambda, (size_t)problem->dim * sizeof *memory->lambda);
-    index_blocks(memory);
+    if (!known) {
+        index_blocks(memory);
+    }
 }
 
 static void recall_block(const KlWarmMemory *memory, uint64_t id, int32_t rows, double *lambda) {
@@ -86,15 +99,26 @@ static void rescale(const KlProblem *problem, double *product, double *lambda) {
     }
 }
 
-void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem *problem, double *scratch,
-                   double *lambda) {
-    memset(lambda, 0, (size_t)problem->dim * sizeof *lambda);
-    if (mode == KL_WARM_NONE || memory->block_count == 0) {
+static void recall(const KlWarmMemory *memory, const KlProblem *problem, double *lambda) {
+    size_t blocks = (size_t)problem->block_count, rows = (size_t)problem->dim;
+    if (memory->distinct && same_ids(memory, problem) &&
+        memcmp(memory->start, problem->block_start, (blocks + 1) * sizeof *memory->start) == 0) {
+        memcpy(lambda, memory->lambda, rows * sizeof *lambda);
         return;
     }
+    memset(lambda, 0, rows * sizeof *lambda);
     for (int32_t b = 0; b < problem->block_count; b++) {
         recall_block(memory, problem->block_id[b], kl_block_rows(problem, b), lambda + kl_block_first(problem, b));
     }
+}
+
+void kl_warm_start(const KlWarmMemory *memory, KlWarmStart mode, const KlProblem *problem, double *scratch,
+                   double *lambda) {
+    if (mode == KL_WARM_NONE || memory->block_count == 0) {
+        memset(lambda, 0, (size_t)problem->dim * sizeof *lambda);
+        return;
+    }
+    recall(memory, problem, lambda);
     kl_problem_project(problem, lambda);
     if (mode == KL_WARM_RESCALED) {
         rescale(problem, scratch, lambda);

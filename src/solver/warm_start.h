@@ -12,6 +12,7 @@ typedef struct KlWarmMemory {
     int32_t *start;                                    // (block_capacity + 1) first entry of each block in lambda
     double *lambda;                                    // (dim_capacity)
     int32_t *slot;                                     // (slot_count) open addressing: block + 1, 0 = free
+    bool distinct;                                     // no id remembered twice
 } KlWarmMemory;
 
 void kl_warm_reserve(KlWarmMemory *memory, int32_t block_count, int32_t dim, KlArena *arena);
