@@ -86,6 +86,8 @@ void kl_block_push(const KlProblem *p, int32_t block, const double *impulse, dou
 void kl_block_pull(const KlProblem *p, int32_t block, const double *u, double *velocity);
 void kl_problem_body_velocity(const KlProblem *p, const double *lambda, double *du);    // M^-1 J^T lambda
 void kl_problem_body_wrench(const KlProblem *p, const double *lambda, double *wrench);  // J^T lambda
+// Adds the wrenches of the blocks from `first` on.
+void kl_problem_add_wrenches(const KlProblem *p, int32_t first, const double *lambda, double *wrench);
 
 // ---- Gauss-Seidel sweeps, one code for both forms ----------------------------------------------
 // `state` is the caller's: body form (6 body_count) keeps du and makes a sweep O(dim); explicit form

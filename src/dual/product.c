@@ -46,9 +46,8 @@ void kl_block_pull(const KlProblem *p, int32_t block, const double *u, double *v
     }
 }
 
-void kl_problem_body_wrench(const KlProblem *p, const double *lambda, double *wrench) {
-    memset(wrench, 0, 6 * (size_t)p->body_count * sizeof *wrench);
-    for (int32_t b = 0; b < p->block_count; b++) {
+void kl_problem_add_wrenches(const KlProblem *p, int32_t first, const double *lambda, double *wrench) {
+    for (int32_t b = first; b < p->block_count; b++) {
         for (int32_t side = 0; side < 2; side++) {
             int32_t body = p->block_body[2 * b + side];
             if (body >= 0) {
@@ -56,6 +55,11 @@ void kl_problem_body_wrench(const KlProblem *p, const double *lambda, double *wr
             }
         }
     }
+}
+
+void kl_problem_body_wrench(const KlProblem *p, const double *lambda, double *wrench) {
+    memset(wrench, 0, 6 * (size_t)p->body_count * sizeof *wrench);
+    kl_problem_add_wrenches(p, 0, lambda, wrench);
 }
 
 void kl_problem_body_velocity(const KlProblem *p, const double *lambda, double *du) {
@@ -219,44 +223,42 @@ static double stored_diagonal(const KlProblem *p, int32_t row) {
     return e >= 0 ? p->delassus_value[e] : 0.0;
 }
 
-// One side of two rows, a lane each: divided = row M^-1; returns row M^-1 row^T of both.
-static inline KlPair divide_two(double inverse_mass, const double inverse_inertia[9], const double *one,
-                                const double *two, double *divided_one, double *divided_two) {
-    KlPair a[6], w[6];
-    for (int32_t k = 0; k < 6; k++) {
-        a[k] = (KlPair){one[k], two[k]};
-    }
-    for (int32_t k = 0; k < 3; k++) {
-        const double *m = inverse_inertia + 3 * k;
-        w[k] = kl_both(inverse_mass) * a[k];
-        w[3 + k] = kl_both(m[0]) * a[3] + kl_both(m[1]) * a[4] + kl_both(m[2]) * a[5];
-    }
-    for (int32_t k = 0; k < 6; k += 2) {
-        kl_store(divided_one + k, (KlPair){w[k][0], w[k + 1][0]});
-        kl_store(divided_two + k, (KlPair){w[k][1], w[k + 1][1]});
-    }
-    return (a[0] * w[0] + a[1] * w[1] + a[2] * w[2]) + (a[3] * w[3] + a[4] * w[4] + a[5] * w[5]);
+// M^-1 of a body: 1/m, and the inverse inertia by columns, their first two numbers in lanes.
+typedef struct Mobility {
+    double inverse_mass, last[3];
+    KlPair column[3];
+} Mobility;
+
+static inline Mobility mobility_of(const KlProblem *p, int32_t body) {
+    const double *m = p->inverse_inertia + 9 * (size_t)body;
+    return (Mobility){.inverse_mass = p->inverse_mass[body],
+                      .last = {m[6], m[7], m[8]},
+                      .column = {{m[0], m[3]}, {m[1], m[4]}, {m[2], m[5]}}};
 }
 
-// J M^-1 and diag D of a block. The last of an odd number of rows is taken twice.
+// One side of a row: divided = row M^-1; returns row M^-1 row^T.
+static inline double divide_row(const Mobility *m, const double a[6], double divided[6]) {
+    KlPair x = kl_both(a[3]), y = kl_both(a[4]), z = kl_both(a[5]);
+    KlPair low = kl_both(m->inverse_mass) * kl_load(a);
+    KlPair high = m->column[0] * x + m->column[1] * y + m->column[2] * z;
+    double middle = m->inverse_mass * a[2], last = m->last[0] * a[3] + m->last[1] * a[4] + m->last[2] * a[5];
+    kl_store(divided, low);
+    divided[2] = middle;
+    kl_store(divided + 3, high);
+    divided[5] = last;
+    return (a[0] * low[0] + a[1] * low[1] + a[2] * middle) + (a[3] * high[0] + a[4] * high[1] + a[5] * last);
+}
+
+// J M^-1 and diag J M^-1 J^T of a block.
 static void divide_block(const KlProblem *p, int32_t b, double *divided, double *diagonal) {
     int32_t first = p->block_start[b], end = p->block_start[b + 1];
-    for (int32_t i = first; i < end; i += 2) {
-        size_t one = 12 * (size_t)i, two = i + 1 < end ? one + 12 : one;
-        KlPair sum = {0.0, 0.0};
-        for (int32_t side = 0; side < 2; side++, one += 6, two += 6) {
-            int32_t body = p->block_body[2 * b + side];
-            if (body >= 0) {
-                sum += divide_two(p->inverse_mass[body], p->inverse_inertia + 9 * (size_t)body, p->jacobian + one,
-                                  p->jacobian + two, divided + one, divided + two);
-            } else {
-                kl_lanes_clear(6, divided + one);
-                kl_lanes_clear(6, divided + two);
-            }
-        }
-        diagonal[i] = sum[0];
-        if (i + 1 < end) {
-            diagonal[i + 1] = sum[1];
+    for (int32_t side = 0; side < 2; side++) {
+        int32_t body = p->block_body[2 * b + side];
+        size_t at = 12 * (size_t)first + 6 * (size_t)side;
+        Mobility m = body >= 0 ? mobility_of(p, body) : (Mobility){0};
+        for (int32_t i = first; i < end; i++, at += 12) {
+            double own = divide_row(&m, p->jacobian + at, divided + at);
+            diagonal[i] = side == 0 ? own : diagonal[i] + own;
         }
     }
 }

@@ -1011,21 +1011,33 @@ static void add_shift(const KlBlockLu *lu, const Front *f, const double *shift, 
     }
 }
 
-bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) { return kl_block_lu_factor_shifted(lu, m, NULL, NULL); }
+// The blocks of a front, from the matrix or from a source.
+static void take_blocks(const KlBlockLu *lu, const Front *f, const KlBlockMatrix *m, const KlBlockSource *source,
+                        const uint8_t *left_out, double *dense) {
+    size_t stride = (size_t)f->stride;
+    for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
+        const Plan *plan = &lu->plan.at[p];
+        if (left_out != NULL && (left_out[plan->block] || left_out[plan->other])) {
+            continue;
+        }
+        if (source != NULL) {
+            source->give(source->from, plan->block, plan->other, stride,
+                         dense + (size_t)plan->row * stride + plan->column);
+        } else {
+            copy_block(plan, m, lu->symmetric, f->stride, dense);
+        }
+    }
+}
 
-bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const double *shift, const uint8_t *left_out) {
+static bool factor(KlBlockLu *lu, const KlBlockMatrix *m, const KlBlockSource *source, const double *shift,
+                   const uint8_t *left_out) {
     lu->least_pivot = INFINITY;
     int32_t *waiting = lu->ints.at + 3 * (size_t)lu->blocks, depth = 0;  // fronts on the stack
     for (int32_t i = 0; i < lu->fronts; i++) {
         const Front *f = &lu->front.at[i];
         double *dense = place_of(lu, f);
         memset(dense, 0, (size_t)f->size * (size_t)f->stride * sizeof *dense);
-        for (int32_t p = f->plan_begin; p < f->plan_end; p++) {
-            const Plan *plan = &lu->plan.at[p];
-            if (left_out == NULL || !(left_out[plan->block] || left_out[plan->other])) {
-                copy_block(plan, m, lu->symmetric, f->stride, dense);
-            }
-        }
+        take_blocks(lu, f, m, source, left_out, dense);
         if (shift != NULL) {
             add_shift(lu, f, shift, dense);
         }
@@ -1042,6 +1054,32 @@ bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const dou
         waiting[depth++] = i;
     }
     return true;
+}
+
+bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *m) { return factor(lu, m, NULL, NULL, NULL); }
+
+bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const double *shift, const uint8_t *left_out) {
+    return factor(lu, m, NULL, shift, left_out);
+}
+
+bool kl_block_lu_factor_source(KlBlockLu *lu, const KlBlockSource *source, const double *shift,
+                               const uint8_t *left_out) {
+    KL_ASSERT(lu->symmetric, "a source gives blocks of a symmetric matrix");
+    return factor(lu, NULL, source, shift, left_out);
+}
+
+double kl_block_lu_least_scaled_pivot(const KlBlockLu *lu, const double *size) {
+    double largest = 0.0;
+    for (int32_t i = 0; i < lu->fronts; i++) {
+        const Front *f = &lu->front.at[i];
+        const double *inverse_root = lu->factor.at + f->upper;
+        const int32_t *row = lu->scalar_order.at + f->scalar_first;
+        for (int32_t k = 0; k < f->pivots; k++, inverse_root += f->stride + 1) {
+            double scaled = *inverse_root * size[row[k]];
+            largest = scaled > largest ? scaled : largest;
+        }
+    }
+    return 1.0 / (largest * largest);
 }
 
 // ---- numeric: solutions ------------------------------------------------------------------------

@@ -46,10 +46,20 @@ bool kl_block_lu_factor(KlBlockLu *lu, const KlBlockMatrix *matrix);
 // (block_count) marks. Either may be NULL.
 bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *matrix, const double *shift,
                                 const uint8_t *left_out);
+// The same of a symmetric A whose blocks are asked for where they go, row after row `stride` apart; of a diagonal one
+// what lies below the diagonal does not count.
+typedef struct KlBlockSource {
+    void (*give)(const void *from, int32_t row, int32_t column, size_t stride, double *to);
+    const void *from;
+} KlBlockSource;
+bool kl_block_lu_factor_source(KlBlockLu *lu, const KlBlockSource *source, const double *shift,
+                               const uint8_t *left_out);
 void kl_block_lu_solve(KlBlockLu *lu, double *x);  // (rows) b in, x out
 
 size_t kl_block_lu_nonzeros(const KlBlockLu *lu);     // entries of the factor, as planned
 double kl_block_lu_least_pivot(const KlBlockLu *lu);  // magnitude, of the last factorization that ended well
-double kl_block_lu_flops(const KlBlockLu *lu);        // multiply-adds of one factorization
+// The same of S^-1 A S^-1, S = diag(size), size (rows), when symmetric.
+double kl_block_lu_least_scaled_pivot(const KlBlockLu *lu, const double *size);
+double kl_block_lu_flops(const KlBlockLu *lu);  // multiply-adds of one factorization
 
 #endif

@@ -181,11 +181,24 @@ int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const 
     return factor_all(&(Source){a, (size_t)n, (size_t)stride, shift, 1}, factor);
 }
 
+static double inverse_root(const double *factor, size_t i) {
+    return factor[panel_start(i / 4) + 16 * (i / 4) + 5 * (i % 4)];
+}
+
 double kl_llt_least_pivot(const double *factor, int32_t n) {
     double largest = 0.0;
     for (size_t i = 0; i < (size_t)n; i++) {
-        double inverse = factor[panel_start(i / 4) + 16 * (i / 4) + 5 * (i % 4)];
+        double inverse = inverse_root(factor, i);
         largest = inverse > largest ? inverse : largest;
+    }
+    return 1.0 / (largest * largest);
+}
+
+double kl_llt_least_scaled_pivot(const double *factor, int32_t n, const double *size) {
+    double largest = 0.0;
+    for (size_t i = 0; i < (size_t)n; i++) {
+        double scaled = inverse_root(factor, i) * size[i];
+        largest = scaled > largest ? scaled : largest;
     }
     return 1.0 / (largest * largest);
 }

@@ -26,6 +26,8 @@ int32_t kl_llt_factor_shifted(const double *a, int32_t n, int32_t stride, const 
 
 // The smallest pivot, a bound from above on the smallest eigenvalue of A + shift.
 double kl_llt_least_pivot(const double *factor, int32_t n);
+// The same of S^-1 (A + shift) S^-1, S = diag(size), size (n).
+double kl_llt_least_scaled_pivot(const double *factor, int32_t n, const double *size);
 
 // x = (L L^T)^-1 x, and its two halves x = L^-1 x and x = L^-T x, in place. `x` needs room for n
 // rounded up to a multiple of four; the entries past n come back as 0.

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "math/lanes.h"
 #include "math/vec.h"
 
 static const double PI = 0x1.921fb54442d18p+1;
@@ -97,30 +98,34 @@ typedef struct Angle {
     double head, tail;
 } Angle;
 
+// atan(i/8), and what that lacks.
+static const double TABLE[9] = {
+    0.0,
+    0x1.fd5ba9aac2f6ep-4,
+    0x1.f5b75f92c80ddp-3,
+    0x1.6f61941e4def1p-2,
+    0x1.dac670561bb4fp-2,
+    0x1.1e00babdefeb4p-1,
+    0x1.4978fa3269ee1p-1,
+    0x1.700a7c5784634p-1,
+    0x1.921fb54442d18p-1,
+};
+static const double TABLE_LOW[9] = {
+    0.0,
+    -0x1.cd37686760c17p-59,
+    0x1.8ab6e3cf7afbdp-57,
+    -0x1.c63aae6f6e918p-56,
+    0x1.a2b7f222f65e2p-56,
+    -0x1.928df287a668fp-58,
+    0x1.2419a87f2a458p-56,
+    -0x1.8c34d25aadef6p-56,
+    0x1.1a62633145c07p-55,
+};
+
+static inline int32_t nearest_eighth(double ratio) { return ratio < 0.125 ? 0 : (int32_t)(8.0 * ratio + 0.5); }
+
 static Angle arc_tangent(double ratio) {
-    static const double TABLE[9] = {
-        0.0,
-        0x1.fd5ba9aac2f6ep-4,
-        0x1.f5b75f92c80ddp-3,
-        0x1.6f61941e4def1p-2,
-        0x1.dac670561bb4fp-2,
-        0x1.1e00babdefeb4p-1,
-        0x1.4978fa3269ee1p-1,
-        0x1.700a7c5784634p-1,
-        0x1.921fb54442d18p-1,
-    };
-    static const double TABLE_LOW[9] = {
-        0.0,
-        -0x1.cd37686760c17p-59,
-        0x1.8ab6e3cf7afbdp-57,
-        -0x1.c63aae6f6e918p-56,
-        0x1.a2b7f222f65e2p-56,
-        -0x1.928df287a668fp-58,
-        0x1.2419a87f2a458p-56,
-        -0x1.8c34d25aadef6p-56,
-        0x1.1a62633145c07p-55,
-    };
-    int32_t i = ratio < 0.125 ? 0 : (int32_t)(8.0 * ratio + 0.5);
+    int32_t i = nearest_eighth(ratio);
     double c = 0.125 * i;
     double t = (ratio - c) / (1.0 + ratio * c);
     double z = t * t;  // <= 2^-6: the first term left out is below 2^-64 of the result
@@ -161,6 +166,43 @@ double kl_atan2(double y, double x) {
     return signbit(y) ? -angle : angle;
 }
 
+static inline KlPair choose(KlMask where, KlPair a, KlPair b) {
+    return (KlPair)((where & (KlMask)a) | (~where & (KlMask)b));
+}
+static inline KlPair size_of(KlPair x) { return (KlPair)((KlMask)x & (KlMask){INT64_MAX, INT64_MAX}); }
+
+// Neither on an axis of y nor without end.
+static inline bool is_usual(double y, double x) { return x != 0.0 && fabs(y) + fabs(x) < INFINITY; }
+
+void kl_atan2_two(const double y[2], const double x[2], double angle[2]) {
+    if (!is_usual(y[0], x[0]) || !is_usual(y[1], x[1])) {
+        angle[0] = kl_atan2(y[0], x[0]);
+        angle[1] = kl_atan2(y[1], x[1]);
+        return;
+    }
+    KlPair one = kl_both(1.0), given = kl_load(y), along = kl_load(x), ay = size_of(given), ax = size_of(along);
+    KlMask steep = ay > ax, left = along < kl_both(0.0), sign = (KlMask)given & (KlMask){INT64_MIN, INT64_MIN};
+    KlPair ratio = choose(steep, ax, ay) / choose(steep, ay, ax);
+    int32_t i = nearest_eighth(ratio[0]), j = nearest_eighth(ratio[1]);
+    KlPair c = {0.125 * i, 0.125 * j}, table = {TABLE[i], TABLE[j]}, low = {TABLE_LOW[i], TABLE_LOW[j]};
+    KlPair t = (ratio - c) / (one + ratio * c), z = t * t, p = kl_both(-1.0 / 19.0);
+    p = kl_both(1.0 / 17.0) + z * p;
+    p = kl_both(-1.0 / 15.0) + z * p;
+    p = kl_both(1.0 / 13.0) + z * p;
+    p = kl_both(-1.0 / 11.0) + z * p;
+    p = kl_both(1.0 / 9.0) + z * p;
+    p = kl_both(-1.0 / 7.0) + z * p;
+    p = kl_both(1.0 / 5.0) + z * p;
+    p = kl_both(-1.0 / 3.0) + z * p;
+    KlPair head = table + t, tail = (table - head) + t + (low + t * (z * p));
+    KlPair half_pi = kl_both(HALF_PI), pi = kl_both(PI), up = half_pi - head;
+    KlPair up_tail = ((half_pi - up) - head) + (kl_both(HALF_PI_LOW) - tail);
+    head = choose(steep, up, head);
+    tail = choose(steep, up_tail, tail);
+    KlPair turned = pi - head, back = turned + (((pi - turned) - head) + (kl_both(PI_LOW) - tail));
+    kl_store(angle, (KlPair)((KlMask)choose(left, back, head + tail) ^ sign));
+}
+
 double kl_atan(double x) { return kl_atan2(x, 1.0); }
 
 static double clamp_unit(double x) { return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x; }
@@ -175,13 +217,34 @@ double kl_asin(double x) {
     return kl_atan2(x, sqrt((1.0 - x) * (1.0 + x)));
 }
 
-// exp(theta / 2) as a quaternion: (cos |theta|/2, theta sin(|theta|/2) / |theta|).
+// cos x and sin x / x from z = x^2 <= 2^-4: the first terms left out are below 2^-63.
+static double cosine_of_square(double z) {
+    double p = 1.0 / 479001600.0;
+    p = -1.0 / 3628800.0 + z * p;
+    p = 1.0 / 40320.0 + z * p;
+    p = -1.0 / 720.0 + z * p;
+    p = 1.0 / 24.0 + z * p;
+    p = -0.5 + z * p;
+    return 1.0 + z * p;
+}
+
+static double sine_over_angle(double z) {
+    double p = 1.0 / 6227020800.0;
+    p = -1.0 / 39916800.0 + z * p;
+    p = 1.0 / 362880.0 + z * p;
+    p = -1.0 / 5040.0 + z * p;
+    p = 1.0 / 120.0 + z * p;
+    p = -1.0 / 6.0 + z * p;
+    return 1.0 + z * p;
+}
+
+// exp(theta / 2) as a quaternion: (cos |theta|/2, theta sin(|theta|/2) / |theta|). Half a radian and less, as a step
+// turns bodies, needs no root.
 void kl_quat_exp(const double rotation[3], double q[4]) {
-    double square = kl_dot3(rotation, rotation);
-    double factor;
-    if (square < 0x1p-26) {  // the next terms are below 2^-60
-        q[0] = 1.0 - square / 8.0;
-        factor = 0.5 - square / 48.0;
+    double square = kl_dot3(rotation, rotation), factor;
+    if (square <= 0.25) {
+        q[0] = cosine_of_square(0.25 * square);
+        factor = 0.5 * sine_over_angle(0.25 * square);
     } else {
         double angle = sqrt(square), sine;
         kl_sincos(0.5 * angle, &sine, &q[0]);

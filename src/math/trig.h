@@ -8,7 +8,8 @@ double kl_sin(double x);
 double kl_cos(double x);
 double kl_atan(double x);
 double kl_atan2(double y, double x);
-double kl_acos(double x);  // clamped to [-1, 1]
+void kl_atan2_two(const double y[2], const double x[2], double angle[2]);  // each as kl_atan2, in lanes
+double kl_acos(double x);                                                  // clamped to [-1, 1]
 double kl_asin(double x);
 
 // Rotation vector <-> unit quaternion (w, x, y, z). The logarithm has an angle in [0, pi].

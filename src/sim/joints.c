@@ -144,13 +144,12 @@ static Cosine cosine(const KlJointFrame *frame, int32_t base_axis, int32_t follo
     return c;
 }
 
-// atan2(s, c) and its rate (c s' - s c') / (s^2 + c^2)
-static double angle_of(const Cosine *s, const Cosine *c, double torque[3]) {
+// Rate of atan2(s, c): (c s' - s c') / (s^2 + c^2)
+static void angle_rate(const Cosine *s, const Cosine *c, double torque[3]) {
     double square = s->value * s->value + c->value * c->value;
     double inverse = square > 0.0 ? 1.0 / square : 0.0;
     kl_scale3(c->value * inverse, s->torque, torque);
     kl_axpy3(-s->value * inverse, c->torque, torque);
-    return kl_atan2(s->value, c->value);
 }
 
 // ---- constraints -------------------------------------------------------------------------------
@@ -219,25 +218,29 @@ int32_t kl_joint_constraint(KlJointKind kind, const KlJointFrame *frame, double 
 
 // ---- degrees of freedom ------------------------------------------------------------------------
 
-static int32_t angle_about(const KlJointFrame *frame, int32_t i, double *q, double *rows) {
+// An angle by its sine and cosine, and its row.
+static void place_angle(const Cosine *s, const Cosine *c, double *sine, double *cosine, double *row) {
+    double torque[3];
+    *sine = s->value;
+    *cosine = c->value;
+    angle_rate(s, c, torque);
+    angular_row(torque, row);
+}
+
+static int32_t angle_about(const KlJointFrame *frame, int32_t i, double *q, double *cosines, double *rows) {
     int32_t j = (i + 1) % 3, k = (i + 2) % 3;
     Cosine s = cosine(frame, k, j), c = cosine(frame, j, j);
-    double torque[3];
-    q[0] = angle_of(&s, &c, torque);
-    angular_row(torque, rows);
+    place_angle(&s, &c, q, cosines, rows);
     return 1;
 }
 
 // R = Rx(q1) Ry(q2): the follower's y is (0, cos q1, sin q1) in the base, the base's x is
 // (cos q2, 0, sin q2) in the follower.
-static int32_t universal_angles(const KlJointFrame *frame, double *q, double *rows) {
+static int32_t universal_angles(const KlJointFrame *frame, double *q, double *cosines, double *rows) {
     Cosine s1 = cosine(frame, 2, 1), c1 = cosine(frame, 1, 1);
     Cosine s2 = cosine(frame, 0, 2), c2 = cosine(frame, 0, 0);
-    double torque[3];
-    q[0] = angle_of(&s1, &c1, torque);
-    angular_row(torque, rows);
-    q[1] = angle_of(&s2, &c2, torque);
-    angular_row(torque, rows + KL_ROW);
+    place_angle(&s1, &c1, q, cosines, rows);
+    place_angle(&s2, &c2, q + 1, cosines + 1, rows + KL_ROW);
     return 2;
 }
 
@@ -268,21 +271,24 @@ static int32_t rotation_vector(const KlJointFrame *frame, double *q, double *row
 
 // R = Rx(q1) Ry(q2) Rz(q3). The rates are the dual basis of the axes a1 = b_x, a2, a3 = f_z, with
 // a2 normal to both and a1 . (a2 x a3) = cos q2.
-static int32_t gimbal_angles(const KlJointFrame *frame, double *q, double *rows) {
+static int32_t gimbal_angles(const KlJointFrame *frame, double *q, double *cosines, double *rows) {
     double sine2 = cosine(frame, 0, 2).value;
     double y = -cosine(frame, 1, 2).value, z = cosine(frame, 2, 2).value;
     double cosine2 = sqrt(y * y + z * z);
-    q[0] = kl_atan2(y, z);
-    q[1] = kl_atan2(sine2, cosine2);
-    q[2] = kl_atan2(-cosine(frame, 0, 1).value, cosine(frame, 0, 0).value);
-    double a1[3], a2[3], a3[3], b_y[3], b_z[3], sine1, cosine1, torque[3];
+    q[0] = y;
+    cosines[0] = z;
+    q[1] = sine2;
+    cosines[1] = cosine2;
+    q[2] = -cosine(frame, 0, 1).value;
+    cosines[2] = cosine(frame, 0, 0).value;
+    double a1[3], a2[3], a3[3], b_y[3], b_z[3], torque[3];
     column(frame->base, 0, a1);
     column(frame->base, 1, b_y);
     column(frame->base, 2, b_z);
     column(frame->follower, 2, a3);
-    kl_sincos(q[0], &sine1, &cosine1);
-    kl_scale3(cosine1, b_y, a2);
-    kl_axpy3(sine1, b_z, a2);
+    double over = cosine2 > 0.0 ? 1.0 / cosine2 : 0.0;
+    kl_scale3(cosine2 > 0.0 ? z * over : 1.0, b_y, a2);  // cos q1, sin q1
+    kl_axpy3(y * over, b_z, a2);
     double inverse = 1.0 / (cosine2 > 1e-6 ? cosine2 : 1e-6);
     kl_cross3(a2, a3, torque);
     kl_scale3(inverse, torque, torque);
@@ -294,7 +300,8 @@ static int32_t gimbal_angles(const KlJointFrame *frame, double *q, double *rows)
     return 3;
 }
 
-int32_t kl_joint_freedom(KlJointKind kind, const KlJointFrame *frame, double *coordinate, double *rows) {
+int32_t kl_joint_freedom(KlJointKind kind, const KlJointFrame *frame, double *coordinate, double *cosine,
+                         double *rows) {
     const Shape *shape = &shapes[kind];
     int32_t count = 0;
     for (int32_t k = 0; k < 3; k++) {
@@ -306,14 +313,14 @@ int32_t kl_joint_freedom(KlJointKind kind, const KlJointFrame *frame, double *co
             count++;
         }
     }
-    double *q = coordinate + count, *j = rows + count * KL_ROW;
+    double *q = coordinate + count, *c = cosine + count, *j = rows + count * KL_ROW;
     switch (shape->rotation) {
         case ROTATION_LOCKED: break;
-        case ROTATION_ABOUT_X: return count + angle_about(frame, 0, q, j);
-        case ROTATION_ABOUT_Z: return count + angle_about(frame, 2, q, j);
-        case ROTATION_UNIVERSAL: return count + universal_angles(frame, q, j);
+        case ROTATION_ABOUT_X: return count + angle_about(frame, 0, q, c, j);
+        case ROTATION_ABOUT_Z: return count + angle_about(frame, 2, q, c, j);
+        case ROTATION_UNIVERSAL: return count + universal_angles(frame, q, c, j);
         case ROTATION_VECTOR: return count + rotation_vector(frame, q, j);
-        case ROTATION_GIMBAL: return count + gimbal_angles(frame, q, j);
+        case ROTATION_GIMBAL: return count + gimbal_angles(frame, q, c, j);
     }
     return count;
 }
@@ -323,7 +330,8 @@ bool kl_joint_unwraps(KlJointKind kind, int32_t dof) {
 }
 
 double kl_unwrap_angle(double angle, double previous) {
-    return angle + TWO_PI * floor((previous - angle) / TWO_PI + 0.5);
+    double turns = (previous - angle) / TWO_PI + 0.5;
+    return turns >= 0.0 && turns < 1.0 ? angle : angle + TWO_PI * floor(turns);
 }
 
 void kl_rows_velocity(const double *rows, int32_t count, int32_t base, int32_t follower, const double *twists,

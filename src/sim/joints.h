@@ -32,9 +32,10 @@ void kl_joint_frame(const KlJointDef *joint, const double *poses, KlJointFrame *
 // Residual (m_j) [m], [rad] and rows (m_j x 12): translations first, then rotations. Returns m_j.
 int32_t kl_joint_constraint(KlJointKind kind, const KlJointFrame *frame, double *residual, double *rows);
 
-// Coordinates (d_j) in the order of KlJointKind and rows (d_j x 12) with q' = row . twists. Angles are
-// principal values in (-pi, pi]. Returns d_j. Rates of a gimbal near its lock (|cos q_2| < 1e-6) are cut.
-int32_t kl_joint_freedom(KlJointKind kind, const KlJointFrame *frame, double *coordinate, double *rows);
+// Coordinates (d_j) in the order of KlJointKind and rows (d_j x 12) with q' = row . twists. Of those that unwrap the
+// sine and cosine are given, times a number > 0: atan2 of them is the principal value in (-pi, pi]. Returns d_j. Rates
+// of a gimbal near its lock (|cos q_2| < 1e-6) are cut.
+int32_t kl_joint_freedom(KlJointKind kind, const KlJointFrame *frame, double *coordinate, double *cosine, double *rows);
 
 // Whether a coordinate is an angle that may be counted past pi (a rotation vector may not).
 bool kl_joint_unwraps(KlJointKind kind, int32_t dof);

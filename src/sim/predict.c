@@ -1,6 +1,7 @@
 // The prediction: where constraints are evaluated, the inertia there, and the twist that the bodies
 // would have without constraints, u_free = u- + dt M^-1 h (paper, Sec. "Constructing The Dual Problem").
 #include "math/lanes.h"
+#include "math/trig.h"
 #include "math/vec.h"
 #include "sim/sim.h"
 
@@ -98,6 +99,22 @@ static void apply_gravity_and_spin(KlSim *sim) {
     }
 }
 
+// Principal values of the angles among the coordinates from sines, two at a time, then those nearest to `previous`.
+static void find_angles(const KlSim *sim, const double *previous, double *position) {
+    const int32_t *angle = sim->angle_dof;
+    int32_t count = sim->angle_count;
+    for (int32_t i = 0; i < count; i += 2) {
+        int32_t one = angle[i], two = angle[i + 1 < count ? i + 1 : i];
+        double y[2] = {position[one], position[two]}, x[2] = {sim->dof_cosine[one], sim->dof_cosine[two]}, found[2];
+        kl_atan2_two(y, x, found);
+        position[one] = found[0];
+        position[two] = found[1];
+    }
+    for (int32_t i = 0; previous != NULL && i < count; i++) {
+        position[angle[i]] = kl_unwrap_angle(position[angle[i]], previous[angle[i]]);
+    }
+}
+
 void kl_locate_joints(KlSim *sim, const double *pose, const double *previous, double *position) {
     for (int32_t j = 0; j < sim->joint_count; j++) {
         const KlJointDef *joint = &sim->model->joints[j];
@@ -105,13 +122,9 @@ void kl_locate_joints(KlSim *sim, const double *pose, const double *previous, do
         int32_t first = sim->dof_start[j], row = sim->row_start[j];
         kl_joint_frame(joint, pose, frame);
         kl_joint_constraint(joint->kind, frame, sim->residual + row, sim->joint_row + row * KL_ROW);
-        int32_t count = kl_joint_freedom(joint->kind, frame, position + first, sim->dof_row + first * KL_ROW);
-        for (int32_t i = 0; previous != NULL && i < count; i++) {
-            if (kl_joint_unwraps(joint->kind, i)) {
-                position[first + i] = kl_unwrap_angle(position[first + i], previous[first + i]);
-            }
-        }
+        kl_joint_freedom(joint->kind, frame, position + first, sim->dof_cosine + first, sim->dof_row + first * KL_ROW);
     }
+    find_angles(sim, previous, position);
 }
 
 void kl_joint_rates(const KlSim *sim, const double *twist, double *rate) {

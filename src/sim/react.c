@@ -17,8 +17,35 @@ static KlStatus check_reactions(const KlSim *sim) {
     return KL_OK;
 }
 
+// Wrench of a joint on its follower about the joint's position p_F, from its impulse about the follower's centre.
+static void read_joint_wrench(KlSim *sim, int32_t j, const double impulse[6]) {
+    double inverse_dt = 1.0 / sim->settings.dt, moment[3], *w = sim->joint_wrench + 6 * j;
+    kl_cross3(sim->frame[j].follower_arm, impulse, moment);
+    kl_sub3(impulse + 3, moment, moment);
+    kl_scale3(inverse_dt, impulse, w);
+    kl_scale3(inverse_dt, moment, w + 3);
+}
+
+// J^T lambda, and on the way what joints do to their followers.
+static void gather_impulses(KlSim *sim) {
+    const KlProblem *p = sim->problem;
+    memset(sim->impulse, 0, 6 * (size_t)sim->body_count * sizeof *sim->impulse);
+    for (int32_t j = 0; j < sim->joint_count; j++) {
+        const KlJointDef *joint = &sim->model->joints[j];
+        int32_t first = sim->row_start[j], rows = sim->row_start[j + 1] - first;
+        const double *jacobian = p->jacobian + (size_t)first * KL_ROW, *lambda = sim->lambda + first;
+        double w[6] = {0.0};
+        kl_lanes_push(jacobian + 6, lambda, rows, w);
+        kl_lanes_add(w, 6, sim->impulse + 6 * joint->follower);
+        read_joint_wrench(sim, j, w);
+        if (joint->base >= 0) {
+            kl_lanes_push(jacobian, lambda, rows, sim->impulse + 6 * joint->base);
+        }
+    }
+    kl_problem_add_wrenches(p, sim->joint_count, sim->lambda, sim->impulse);
+}
+
 static void move_bodies(KlSim *sim) {
-    kl_problem_body_wrench(sim->problem, sim->lambda, sim->impulse);
     for (int32_t i = 0; i < sim->body_count; i++) {
         const double *w = sim->impulse + 6 * i;
         double *u = sim->next.twist + 6 * i, turn[3];
@@ -26,23 +53,6 @@ static void move_bodies(KlSim *sim) {
         kl_axpy3(sim->problem->inverse_mass[i], w, u);
         kl_mat3_mul_vec(sim->problem->inverse_inertia + 9 * i, w + 3, turn);
         kl_add3(u + 3, turn, u + 3);
-    }
-}
-
-// Wrench of a joint on its follower about the joint's position p_F.
-static void read_joint_wrenches(KlSim *sim) {
-    const KlProblem *p = sim->problem;
-    double inverse_dt = 1.0 / sim->settings.dt;
-    for (int32_t j = 0; j < sim->joint_count; j++) {
-        double w[6] = {0.0}, force[KL_JOINT_MAX_ROWS], moment[3];
-        int32_t first = sim->row_start[j], rows = sim->row_start[j + 1] - first;
-        for (int32_t i = 0; i < rows; i++) {
-            force[i] = inverse_dt * sim->lambda[first + i];
-        }
-        kl_lanes_push(p->jacobian + (size_t)first * KL_ROW + 6, force, rows, w);
-        kl_cross3(sim->frame[j].follower_arm, w, moment);
-        kl_sub3(w + 3, moment, w + 3);
-        memcpy(sim->joint_wrench + 6 * j, w, sizeof w);
     }
 }
 
@@ -96,8 +106,8 @@ static void read_contacts(KlSim *sim) {
 
 KlStatus kl_stage_react(KlSim *sim) {
     KL_TRY(check_reactions(sim));
+    gather_impulses(sim);
     move_bodies(sim);
-    read_joint_wrenches(sim);
     read_drives(sim);
     read_contacts(sim);
     return KL_OK;

@@ -81,6 +81,8 @@ static KlStatus allocate(KlSim *sim) {
     NEW(residual, sim->row_start[joints]);
     NEW(joint_row, KL_ROW * sim->row_start[joints]);
     NEW(dof_position, dofs);
+    NEW(dof_cosine, dofs);
+    NEW(angle_dof, dofs);
     NEW(dof_velocity, dofs);
     NEW(dof_row, KL_ROW * dofs);
     NEW(dof_effort, dofs);
@@ -126,11 +128,22 @@ static KlStatus fill_bodies(KlSim *sim) {
     return KL_OK;
 }
 
+static void list_angles(KlSim *sim) {
+    for (int32_t j = 0; j < sim->joint_count; j++) {
+        for (int32_t dof = sim->dof_start[j]; dof < sim->dof_start[j + 1]; dof++) {
+            if (kl_joint_unwraps(sim->model->joints[j].kind, dof - sim->dof_start[j])) {
+                sim->angle_dof[sim->angle_count++] = dof;
+            }
+        }
+    }
+}
+
 static void fill_joints(KlSim *sim) {
     for (int32_t j = 0; j < sim->joint_count; j++) {
         size_t count = (size_t)(sim->dof_start[j + 1] - sim->dof_start[j]);
         memcpy(sim->start.target + sim->dof_start[j], sim->model->joints[j].target, count * sizeof(double));
     }
+    list_angles(sim);
     kl_locate_joints(sim, sim->start.pose, NULL, sim->start.position);
     for (int32_t e = 0; e < sim->event_count; e++) {
         sim->start.event_body[e] = -1.0;

@@ -91,13 +91,16 @@ struct KlSim {
     double *residual;                // (n_jd) f_J there
     double *joint_row;               // (n_jd x 12) Jacobian rows there
     double *dof_position;            // (n_dof) there
-    double *dof_velocity;            // (n_dof) of u-
-    double *dof_row;                 // (n_dof x 12)
-    double *dof_effort;              // (n_dof) of this step [N], [N m]
-    double *joint_velocity;          // (n_dof) of the state after the step
-    double *joint_wrench;            // (n_j x 6) reaction on the follower at p_F, world [N], [N m]
-    double *joint_frame;             // (n_j x 7) follower's joint frame, world
-    double *joint_residual;          // (n_j) max |f_J| of each joint, after the step
+    double *dof_cosine;              // (n_dof) of angles there, times a number > 0
+    int32_t *angle_dof;              // (angle_count) degrees of freedom that are angles and unwrap
+    int32_t angle_count;
+    double *dof_velocity;    // (n_dof) of u-
+    double *dof_row;         // (n_dof x 12)
+    double *dof_effort;      // (n_dof) of this step [N], [N m]
+    double *joint_velocity;  // (n_dof) of the state after the step
+    double *joint_wrench;    // (n_j x 6) reaction on the follower at p_F, world [N], [N m]
+    double *joint_frame;     // (n_j x 7) follower's joint frame, world
+    double *joint_residual;  // (n_j) max |f_J| of each joint, after the step
 
     // limits and drives: bilateral drives lie after the joints, bounded ones after the limits
     KlLimit *limits;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "math/lanes.h"
 #include "solver/solver.h"
 
 static size_t count_of(int32_t n) { return (size_t)n; }
@@ -38,7 +39,13 @@ void kl_state_copy(const KlSim *sim, const KlState *from, KlState *to) {
 
 void kl_state_swap(const KlSim *sim, KlState *a, KlState *b) {
     double *x = a->block, *y = b->block;
-    for (size_t i = 0; i < sim->state_count; i++) {
+    size_t i = 0, count = sim->state_count;
+    for (; i + 2 <= count; i += 2) {
+        KlPair kept = kl_load(x + i);
+        kl_store(x + i, kl_load(y + i));
+        kl_store(y + i, kept);
+    }
+    if (i < count) {
         double kept = x[i];
         x[i] = y[i];
         y[i] = kept;

@@ -15,7 +15,7 @@ static const double SLOW = 0.1;        // a round that leaves more than this wil
 
 static bool lay_out_dense(KlHeld *h, int32_t dim, int32_t blocks) {
     size_t padded = (size_t)kl_llt_padded(dim), factor = kl_llt_size(dim);
-    if (!KL_ROOM(h->dense_memory, padded * padded + factor + 2 * padded) ||
+    if (!KL_ROOM(h->dense_memory, padded * padded + factor + 3 * padded) ||
         !KL_ROOM(h->ints, (size_t)dim + (size_t)blocks)) {
         return false;
     }
@@ -23,6 +23,7 @@ static bool lay_out_dense(KlHeld *h, int32_t dim, int32_t blocks) {
     h->factor = h->values + padded * padded;
     h->reduced = h->factor + factor;
     h->diagonal = h->reduced + padded;
+    h->size = h->diagonal + padded;
     h->row = h->ints.at;
     h->place = h->row + dim;
     return true;
@@ -56,6 +57,7 @@ KlStatus kl_held_reserve(KlHeld *h, const KlCapacity *capacity) {
 KlStatus kl_held_begin(KlHeld *h, const KlScaled *s) {
     KL_TRY(lay_out(h, (size_t)s->dim, (size_t)s->problem->block_count));
     h->dense = s->dim <= DENSE_ROWS;
+    h->raw = kl_problem_has_bodies(s->problem);
     if (h->dense) {
         return lay_out_dense(h, s->dim, s->problem->block_count) ? KL_OK : KL_ERR_MEMORY;
     }
@@ -108,14 +110,20 @@ static void form_dense(KlHeld *h, const KlScaled *s) {
     for (int32_t b = 0; b < m->block_count; b++) {
         for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
             int32_t c = m->column[e];
-            if (c >= b && h->place[b] >= 0 && h->place[c] >= 0) {
-                copy_block(m->values + m->offset[e], start[b + 1] - start[b], start[c + 1] - start[c], stride,
-                           h->values + (size_t)h->place[b] * stride + h->place[c]);
+            if (c < b || h->place[b] < 0 || h->place[c] < 0) {
+                continue;
+            }
+            double *to = h->values + (size_t)h->place[b] * stride + h->place[c];
+            if (h->raw) {
+                kl_scaled_give_block(s, b, c, stride, to);
+            } else {
+                copy_block(m->values + m->offset[e], start[b + 1] - start[b], start[c + 1] - start[c], stride, to);
             }
         }
     }
     for (int32_t i = 0; i < h->held; i++) {
         h->diagonal[i] = h->shift[h->row[i]];
+        h->size[i] = s->inverse_scale[h->row[i]];
     }
 }
 
@@ -129,21 +137,43 @@ static void stand_open_rows_alone(KlHeld *h, const KlScaled *s) {
     }
 }
 
+// Shifts of D as given from those of p D p, softness with them.
+static void give_shifts(KlHeld *h, const KlScaled *s) {
+    const double *inverse = s->inverse_scale, *softness = s->softness;
+    double *shift = h->shift;
+    int32_t i = 0, dim = s->dim;
+    for (; i + 2 <= dim; i += 2) {
+        KlPair size = kl_load(inverse + i);
+        kl_store(shift + i, size * (kl_load(shift + i) + kl_load(softness + i)) * size);
+    }
+    if (i < dim) {
+        shift[i] = inverse[i] * (shift[i] + softness[i]) * inverse[i];
+    }
+}
+
 static bool factor(KlHeld *h, KlScaled *s) {
     s->factorizations++;
+    if (!h->dense) {
+        stand_open_rows_alone(h, s);
+    }
+    if (h->raw) {
+        give_shifts(h, s);
+    }
     if (h->dense) {
         form_dense(h, s);
         return kl_llt_factor_shifted(h->values, h->held, kl_llt_padded(h->held), h->diagonal, h->factor) < 0;
     }
-    stand_open_rows_alone(h, s);
+    if (h->raw) {
+        return kl_block_lu_factor_source(h->lu, &(KlBlockSource){kl_scaled_give_block, s}, h->shift, h->open);
+    }
     return kl_block_lu_factor_shifted(h->lu, &s->delassus, h->shift, h->open);
 }
 
-static bool is_regular(const KlHeld *h) {
+static double least_pivot(const KlHeld *h, const KlScaled *s) {
     if (h->dense) {
-        return kl_llt_least_pivot(h->factor, h->held) >= KL_REGULAR_PIVOT;
+        return h->raw ? kl_llt_least_scaled_pivot(h->factor, h->held, h->size) : kl_llt_least_pivot(h->factor, h->held);
     }
-    return kl_block_lu_least_pivot(h->lu) >= KL_REGULAR_PIVOT;
+    return h->raw ? kl_block_lu_least_scaled_pivot(h->lu, s->inverse_scale) : kl_block_lu_least_pivot(h->lu);
 }
 
 static void solve_dense(KlHeld *h, const KlScaled *s, double *x) {
@@ -154,6 +184,31 @@ static void solve_dense(KlHeld *h, const KlScaled *s, double *x) {
     memset(x, 0, (size_t)s->dim * sizeof *x);
     for (int32_t i = 0; i < h->held; i++) {
         x[h->row[i]] = h->reduced[i];
+    }
+}
+
+static void scale_down(const double *inverse, int32_t count, double *x) {
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(x + i, kl_load(inverse + i) * kl_load(x + i));
+    }
+    if (i < count) {
+        x[i] *= inverse[i];
+    }
+}
+
+// x = (p D p + eps W)^-1 x in held rows, which is p^-1 (D + p^-1 eps W p^-1)^-1 p^-1 x
+static void solve(KlHeld *h, const KlScaled *s, double *x) {
+    if (h->raw) {
+        scale_down(s->inverse_scale, s->dim, x);
+    }
+    if (h->dense) {
+        solve_dense(h, s, x);
+    } else {
+        kl_block_lu_solve(h->lu, x);
+    }
+    if (h->raw) {
+        scale_down(s->inverse_scale, s->dim, x);
     }
 }
 
@@ -186,7 +241,7 @@ static bool factor_best(KlHeld *h, KlScaled *s) {
         for (int32_t i = 0; i < s->dim; i++) {
             h->shift[i] = s->least_shift;
         }
-        if (factor(h, s) && is_regular(h)) {
+        if (factor(h, s) && least_pivot(h, s) >= KL_REGULAR_PIVOT) {
             return true;
         }
     }
@@ -226,11 +281,7 @@ bool kl_held_solve(KlHeld *h, KlScaled *s, const uint8_t *state, double toleranc
     double first = pull(h, s), left = first;
     double goal = (tolerance > ROUNDING ? tolerance : ROUNDING) * first;
     for (int32_t round = 0; round < ROUNDS && left > goal; round++) {
-        if (h->dense) {
-            solve_dense(h, s, h->step);
-        } else {
-            kl_block_lu_solve(h->lu, h->step);
-        }
+        solve(h, s, h->step);
         kl_lanes_add(h->step, s->dim, h->x);
         kl_scaled_velocity(s, h->x, h->velocity);
         double now = pull(h, s);

@@ -15,6 +15,7 @@ typedef struct KlHeld {
     KlBlockLu *lu;         // its own: symmetric, so laid out for Cholesky
     uint8_t *open;         // (block_count) not held
     int32_t held;          // rows
+    bool raw;  // problems with bodies: D is factored as given, scaling would change its factor by rounding alone
     // Few rows: held rows alone, dense (math/llt.h).
     bool dense;
     int32_t *row;      // (held) in the problem
@@ -23,6 +24,7 @@ typedef struct KlHeld {
     double *factor;    // (kl_llt_size)
     double *reduced;   // (padded) right-hand side
     double *diagonal;  // (padded) shifts
+    double *size;      // (padded) 1 / p
     KL_BUFFER(double) memory, dense_memory;
     KL_BUFFER(int32_t) ints;
     KL_BUFFER(uint8_t) flags;

@@ -254,8 +254,9 @@ static inline void scale_row(double scale, const double *restrict from, double *
     }
 }
 
-static void scale_rows(KlScaled *s, const KlProblemStorage *storage) {
-    const double *scale = s->scale, *jacobian = s->problem->jacobian, *reply = storage->divided;
+// Body space reads scaled rows many times; elsewhere J and J M^-1 are read as they are.
+static void scale_rows(KlScaled *s) {
+    const double *scale = s->scale, *jacobian = s->jacobian, *reply = s->replies;
     double *rows = s->rows, *divided = s->divided;
     for (int32_t row = 0, dim = s->dim; row < dim; row++, jacobian += 12, reply += 12, rows += 12, divided += 12) {
         scale_row(scale[row], jacobian, rows);
@@ -264,41 +265,72 @@ static void scale_rows(KlScaled *s, const KlProblemStorage *storage) {
 }
 
 // Rows (12 apart) times columns (12 apart), six or twelve numbers each; two columns at a time. (Rows in locals, since
-// what is stored may be anything to the compiler.)
+// what is stored may be anything to the compiler.) `half`: on and above the diagonal, and one before it where that
+// makes a pair.
 static inline void multiply_rows(const double *rows, int32_t count, const double *columns, int32_t width, bool both,
-                                 bool add, double *to) {
-    for (const double *row = rows, *end = rows + 12 * count; row < end; row += 12) {
-        const double *column = columns;
-        KlSix a = kl_load6(row), b = both ? kl_load6(row + 6) : a;
-        int32_t j = 0;
-        for (; j + 2 <= width; j += 2, column += 24, to += 2) {
+                                 bool half, bool add, size_t stride, double *to) {
+    for (int32_t i = 0; i < count; i++, rows += 12, to += stride) {
+        KlSix a = kl_load6(rows), b = both ? kl_load6(rows + 6) : a;
+        int32_t j = half ? i & ~1 : 0;
+        const double *column = columns + 12 * j;
+        for (; j + 2 <= width; j += 2, column += 24) {
             KlPair one = kl_six_times(&a, column), two = kl_six_times(&a, column + 12);
             if (both) {
                 one += kl_six_times(&b, column + 6);
                 two += kl_six_times(&b, column + 18);
             }
             KlPair product = (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]};
-            kl_store(to, add ? kl_load(to) + product : product);
+            kl_store(to + j, add ? kl_load(to + j) + product : product);
         }
         if (j < width) {
             KlPair one = kl_six_times(&a, column);
             if (both) {
                 one += kl_six_times(&b, column + 6);
             }
-            *to = add ? *to + (one[0] + one[1]) : one[0] + one[1];
-            to++;
+            to[j] = add ? to[j] + (one[0] + one[1]) : one[0] + one[1];
         }
     }
 }
 
-// Block (b, c) of D: the shares of the bodies that both touch.
-static void fill_block(const KlScaled *s, int32_t b, int32_t c, double *to) {
+// Sizes that the compiler knows: hinges have five rows, contacts and balls three.
+static void multiply_sized(const double *rows, int32_t count, const double *columns, int32_t width, bool both,
+                           bool half, size_t stride, double *to) {
+    bool five = count == 5 && width == 5, three = count == 3 && width == 3;
+    if (both && half) {
+        if (five) {
+            multiply_rows(rows, 5, columns, 5, true, true, false, stride, to);
+        } else if (three) {
+            multiply_rows(rows, 3, columns, 3, true, true, false, stride, to);
+        } else {
+            multiply_rows(rows, count, columns, width, true, true, false, stride, to);
+        }
+    } else if (both) {
+        multiply_rows(rows, count, columns, width, true, false, false, stride, to);
+    } else if (half) {
+        multiply_rows(rows, count, columns, width, false, true, false, stride, to);
+    } else if (five) {
+        multiply_rows(rows, 5, columns, 5, false, false, false, stride, to);
+    } else if (three) {
+        multiply_rows(rows, 3, columns, 3, false, false, false, stride, to);
+    } else {
+        multiply_rows(rows, count, columns, width, false, false, false, stride, to);
+    }
+}
+
+static void clear_block(int32_t rows, int32_t columns, size_t stride, double *to) {
+    for (int32_t i = 0; i < rows; i++, to += stride) {
+        kl_lanes_clear(columns, to);
+    }
+}
+
+// Block (b, c) of J M^-1 J^T: the shares of the bodies that both touch.
+static void fill_block(const KlScaled *s, int32_t b, int32_t c, bool half, size_t stride, double *to) {
     const int32_t *start = s->problem->block_start, *left = s->problem->block_body + 2 * b;
     const int32_t *right = s->problem->block_body + 2 * c;
-    const double *rows = s->rows + 12 * (size_t)start[b], *columns = s->divided + 12 * (size_t)start[c];
+    const double *rows = s->jacobian + 12 * (size_t)start[b], *columns = s->replies + 12 * (size_t)start[c];
     int32_t count = start[b + 1] - start[b], width = start[c + 1] - start[c];
     if (left[0] == right[0] && left[1] == right[1] && left[0] >= 0 && left[1] >= 0) {
-        multiply_rows(rows, count, columns, width, true, false, to);
+        multiply_sized(rows, count, columns, width, true, half, stride, to);
         return;
     }
     bool first = true;
@@ -308,14 +340,31 @@ static void fill_block(const KlScaled *s, int32_t b, int32_t c, double *to) {
             continue;
         }
         if (first) {
-            multiply_rows(rows + 6 * i, count, columns + 6 * j, width, false, false, to);
+            multiply_sized(rows + 6 * i, count, columns + 6 * j, width, false, half, stride, to);
         } else {
-            multiply_rows(rows + 6 * i, count, columns + 6 * j, width, false, true, to);
+            multiply_rows(rows + 6 * i, count, columns + 6 * j, width, false, false, true, stride, to);
         }
         first = false;
     }
     if (first) {
-        memset(to, 0, (size_t)count * (size_t)width * sizeof *to);
+        clear_block(count, width, stride, to);
+    }
+}
+
+void kl_scaled_give_block(const void *scaled, int32_t b, int32_t c, size_t stride, double *to) {
+    fill_block(scaled, b, c, b == c, stride, to);
+}
+
+static void scale_block(const double *left, int32_t rows, const double *right, int32_t columns, double *to) {
+    for (int32_t i = 0; i < rows; i++, to += columns) {
+        KlPair own = kl_both(left[i]);
+        int32_t j = 0;
+        for (; j + 2 <= columns; j += 2) {
+            kl_store(to + j, own * kl_load(right + j) * kl_load(to + j));
+        }
+        if (j < columns) {
+            to[j] *= left[i] * right[j];
+        }
     }
 }
 
@@ -331,18 +380,6 @@ static void mirror_block(const KlBlockMatrix *m, int32_t b, int32_t e) {
     }
 }
 
-void kl_scaled_mirror(KlScaled *s) {
-    const KlBlockMatrix *m = &s->delassus;
-    for (int32_t b = 0; b < m->block_count && !s->mirrored; b++) {
-        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
-            if (m->column[e] > b) {
-                mirror_block(m, b, e);
-            }
-        }
-    }
-    s->mirrored = true;
-}
-
 static void soften_block(const KlScaled *s, int32_t b, double *diagonal) {
     const double *softness = s->softness + s->problem->block_start[b];
     for (int32_t i = 0, rows = kl_block_rows(s->problem, b); i < rows; i++) {
@@ -354,13 +391,39 @@ static void soften_block(const KlScaled *s, int32_t b, double *diagonal) {
 static void fill_from_bodies(KlScaled *s) {
     const KlBlockMatrix *m = &s->delassus;
     for (int32_t b = 0; b < m->block_count; b++) {
+        const double *left = s->scale + m->block_start[b];
+        int32_t rows = kl_block_rows(s->problem, b);
         for (int32_t e = kl_block_matrix_find(m, b, b); e < m->row_start[b + 1]; e++) {
-            fill_block(s, b, m->column[e], m->values + m->offset[e]);
-            if (m->column[e] == b) {
-                soften_block(s, b, m->values + m->offset[e]);
+            int32_t c = m->column[e], columns = kl_block_rows(s->problem, c);
+            double *to = m->values + m->offset[e];
+            fill_block(s, b, c, false, (size_t)columns, to);
+            scale_block(left, rows, s->scale + m->block_start[c], columns, to);
+            if (c == b) {
+                soften_block(s, b, to);
             }
         }
     }
+}
+
+void kl_scaled_fill(KlScaled *s) {
+    if (!s->filled) {
+        fill_from_bodies(s);
+        s->filled = true;
+        s->mirrored = false;
+    }
+}
+
+void kl_scaled_mirror(KlScaled *s) {
+    const KlBlockMatrix *m = &s->delassus;
+    kl_scaled_fill(s);
+    for (int32_t b = 0; b < m->block_count && !s->mirrored; b++) {
+        for (int32_t e = m->row_start[b]; e < m->row_start[b + 1]; e++) {
+            if (m->column[e] > b) {
+                mirror_block(m, b, e);
+            }
+        }
+    }
+    s->mirrored = true;
 }
 
 static void fill_from_entries(KlScaled *s, int32_t *entry_of) {
@@ -413,14 +476,14 @@ static double *diagonal_block(const KlBlockMatrix *m, int32_t b) {
 static bool lay_out(KlScaled *s) {
     size_t dim = (size_t)s->dim, limits = (size_t)s->limits, contacts = (size_t)s->contacts;
     // One more than needed: an offset into no array at all would be undefined.
-    if (!KL_ROOM(s->vectors, 11 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
+    if (!KL_ROOM(s->vectors, 12 * dim + 1) || !KL_ROOM(s->block_laws, 2 * limits + 27 * contacts + 1) ||
         !KL_ROOM(s->flags, contacts + 1)) {
         return false;
     }
     double *at = s->vectors.at;
-    double **vectors[] = {&s->scale,    &s->weight,     &s->velocity_unit,   &s->free_velocity,
-                          &s->lambda,   &s->compliance, &s->softness,        &s->product,
-                          &s->residual, &s->reply,      &s->laws.joint_shift};
+    double **vectors[] = {&s->scale,         &s->inverse_scale, &s->weight,     &s->velocity_unit,
+                          &s->free_velocity, &s->lambda,        &s->compliance, &s->softness,
+                          &s->product,       &s->residual,      &s->reply,      &s->laws.joint_shift};
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++, at += dim) {
         *vectors[i] = at;
     }
@@ -472,7 +535,7 @@ static int32_t choose_joint_scale(KlScaled *s, const KlProblemStorage *storage, 
     const double *diagonal = storage->diagonal, *report = storage->scale;
     const double *softening = s->problem->softening, *given = s->problem->free_velocity;
     double *scale = s->scale, *weight = s->weight, *softness = s->softness, *velocity = s->free_velocity;
-    double *velocity_unit = s->velocity_unit;
+    double *inverse_scale = s->inverse_scale;
     int32_t i = 0, end = s->first_limit & ~1;
     for (; i < end && diagonal[i] > 0.0 && diagonal[i + 1] > 0.0; i += 2) {
         KlPair d = kl_load(diagonal + i), p = kl_root(kl_both(1.0) / d), inverse = d * p, v = kl_load(given + i);
@@ -481,7 +544,7 @@ static int32_t choose_joint_scale(KlScaled *s, const KlProblemStorage *storage, 
         kl_store(weight + i, kl_load(report + i) * inverse);
         kl_store(softness + i, p * kl_load(softening + i) * p);
         kl_store(velocity + i, scaled);
-        kl_store(velocity_unit + i, inverse);
+        kl_store(inverse_scale + i, inverse);
         kl_largest_take(largest, scaled);
         kl_largest_take(report_size, kl_load(report + i) * v);
     }
@@ -492,7 +555,7 @@ static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     const double *diagonal = storage->diagonal, *report = storage->scale;
     const double *softening = s->problem->softening, *given = s->problem->free_velocity;
     double *scale = s->scale, *weight = s->weight, *softness = s->softness, *velocity = s->free_velocity;
-    double *velocity_unit = s->velocity_unit;
+    double *velocity_unit = s->velocity_unit, *inverse_scale = s->inverse_scale;
     KlLargest joints = {0}, joint_report = {0};
     int32_t i = choose_joint_scale(s, storage, &joints, &joint_report);
     double largest = kl_largest(&joints), report_size = larger(kl_largest(&joint_report), DBL_MIN);
@@ -503,7 +566,7 @@ static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
         weight[i] = own ? report[i] * inverse : p;
         softness[i] = p * softening[i] * p;
         velocity[i] = p * given[i];
-        velocity_unit[i] = inverse;
+        inverse_scale[i] = inverse;
         largest = larger(largest, fabs(velocity[i]));
         report_size = larger(report_size, report[i] * fabs(given[i]));
     }
@@ -512,11 +575,11 @@ static void choose_scale(KlScaled *s, const KlProblemStorage *storage) {
     double unit = s->unit;
     for (i = 0; i + 2 <= s->dim; i += 2) {
         kl_store(velocity + i, kl_load(velocity + i) / kl_both(unit));
-        kl_store(velocity_unit + i, kl_load(velocity_unit + i) * kl_both(unit));
+        kl_store(velocity_unit + i, kl_load(inverse_scale + i) * kl_both(unit));
     }
     if (i < s->dim) {
         velocity[i] /= unit;
-        velocity_unit[i] *= unit;
+        velocity_unit[i] = inverse_scale[i] * unit;
     }
 }
 
@@ -537,9 +600,13 @@ static bool gradients_pay(const KlScaled *s) {
 }
 
 static KlStatus begin_gradients(KlScaled *s) {
+    bool scaled = s->bodies;
     s->bodies = true;
     if (!kl_problem_has_bodies(s->problem)) {
         return kl_fail(KL_ERR_ARGUMENT, "factorization = iterative needs bodies; this problem has D alone");
+    }
+    if (!scaled) {
+        scale_rows(s);
     }
     return kl_body_gradients_begin(&s->gradients, s);
 }
@@ -547,14 +614,13 @@ static KlStatus begin_gradients(KlScaled *s) {
 static KlStatus begin_constraints(KlScaled *s, bool cholesky, bool dense) {
     KL_TRY(make_pattern(s));
     if (kl_problem_has_bodies(s->problem)) {
-        fill_from_bodies(s);
-        s->mirrored = false;
+        s->filled = s->mirrored = false;
     } else {
         memset(s->delassus.values, 0, s->value_count * sizeof *s->delassus.values);
         fill_from_entries(s, s->work.at);
         s->asymmetry = measure_asymmetry(s);
         s->symmetric = s->asymmetry <= ROUNDING;
-        s->mirrored = true;
+        s->filled = s->mirrored = true;
         for (int32_t b = 0; b < s->problem->block_count; b++) {
             soften_block(s, b, diagonal_block(&s->delassus, b));
         }
@@ -582,17 +648,19 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     const KlProblemStorage *storage = kl_problem_prepare(problem);
     choose_scale(s, storage);
     bool has_bodies = kl_problem_has_bodies(problem);
-    if (has_bodies) {
-        if (!reserve_bodies(s, (size_t)problem->body_count, (size_t)problem->dim)) {
-            return KL_ERR_MEMORY;
-        }
-        scale_rows(s, storage);
-    }
+    s->jacobian = problem->jacobian;
+    s->replies = storage->divided;
     memset(s->compliance, 0, (size_t)s->dim * sizeof *s->compliance);
     s->symmetric = true;
     s->iterative = where == KL_FACTOR_ITERATIVE;
     s->bodies = has_bodies && (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
     s->least_shift = s->bodies ? 1e-10 : 1e-13;  // rounding over the shift is what a solution loses
+    if (!reserve_bodies(s, (size_t)problem->body_count, (size_t)s->dim)) {
+        return KL_ERR_MEMORY;
+    }
+    if (s->bodies) {
+        scale_rows(s);
+    }
     if (!s->iterative) {
         KL_TRY(s->bodies ? kl_body_system_begin(&s->body_system, s, cholesky)
                          : begin_constraints(s, cholesky, where == KL_FACTOR_DENSE));
@@ -604,20 +672,20 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
 // A joint row moves by its reaction through both its bodies. The lighter one's reply may be a million
 // times the heavier one's, which carries the load: the heavier one's tells what counts as small.
 static double heavier_reply(const KlScaled *s, int32_t row) {
-    const double *scaled = s->rows + 12 * (size_t)row, *divided = s->divided + 12 * (size_t)row;
+    const double *jacobian = s->jacobian + 12 * (size_t)row, *replies = s->replies + 12 * (size_t)row;
     double reply = INFINITY;
     for (int32_t side = 0; side < 2; side++) {
-        double own = kl_lanes_dot6(scaled + 6 * side, divided + 6 * side);
+        double own = kl_lanes_dot6(jacobian + 6 * side, replies + 6 * side);
         reply = own > 0.0 && own < reply ? own : reply;
     }
-    return isfinite(reply) ? reply : 0.0;
+    return isfinite(reply) ? s->scale[row] * reply * s->scale[row] : 0.0;
 }
 
 void kl_scaled_soften_joints(KlScaled *s, double share) {
     const KlProblem *p = s->problem;
     for (int32_t b = 0; b < p->joint_count && kl_problem_has_bodies(p); b++) {
         int32_t rows = kl_block_rows(p, b);
-        double *diagonal = s->bodies ? NULL : diagonal_block(&s->delassus, b);
+        double *diagonal = s->bodies || !s->filled ? NULL : diagonal_block(&s->delassus, b);
         for (int32_t i = 0; i < rows; i++) {
             int32_t row = p->block_start[b] + i;
             double before = s->compliance[row];
@@ -685,8 +753,8 @@ static void multiply_blocks(const KlBlockMatrix *m, const double *x, double *pro
     }
 }
 
-// du = M^-1 (p J)^T x
-static void push_bodies(KlScaled *s, const double *x) {
+// du += (J M^-1)^T lambda, rows scaled or not
+static void push_bodies(KlScaled *s, const double *divided, const double *lambda) {
     const KlProblem *p = s->problem;
     memset(s->twists.at, 0, 6 * (size_t)p->body_count * sizeof *s->twists.at);
     for (int32_t b = 0; b < p->block_count; b++) {
@@ -694,32 +762,54 @@ static void push_bodies(KlScaled *s, const double *x) {
         for (int32_t side = 0; side < 2; side++) {
             int32_t body = p->block_body[2 * b + side];
             if (body >= 0) {
-                kl_lanes_push(s->divided + 12 * (size_t)first + 6 * side, x + first, rows,
+                kl_lanes_push(divided + 12 * (size_t)first + 6 * side, lambda + first, rows,
                               s->twists.at + 6 * (size_t)body);
             }
         }
     }
 }
 
-// p J du + R x of `count` rows: rows of p J, twists of their two bodies
-static void pull_block(const double *row, const double *const du[2], const double *softness, const double *x,
-                       int32_t count, double *product) {
+// J du, times p where rows are as given, + R x; rows of J or p J, twists of their two bodies
+static inline void pull_block(const KlScaled *s, const double *row, const double *const du[2], bool given,
+                              int32_t first, int32_t end, const double *x, double *product) {
     KlSix one = kl_load6(du[0]), two = kl_load6(du[1]);
-    for (int32_t i = 0; i < count; i++, row += 12) {
+    const double *scale = s->scale, *softness = s->softness;
+    for (int32_t i = first; i < end; i++, row += 12) {
         KlPair moved = kl_six_times(&one, row) + kl_six_times(&two, row + 6);
-        product[i] = (moved[0] + moved[1]) + softness[i] * x[i];
+        double sum = moved[0] + moved[1];
+        product[i] = (given ? scale[i] * sum : sum) + softness[i] * x[i];
     }
 }
 
-static void pull_bodies(const KlScaled *s, const double *x, double *product) {
+static inline void pull_bodies(const KlScaled *s, const double *rows, bool given, const double *x, double *product) {
     const KlProblem *p = s->problem;
     for (int32_t b = 0; b < p->block_count; b++) {
         int32_t first = p->block_start[b];
         const double *du[2];
         kl_block_twists(p, b, s->twists.at, du);
-        pull_block(s->rows + 12 * (size_t)first, du, s->softness + first, x + first, p->block_start[b + 1] - first,
-                   product + first);
+        pull_block(s, rows + 12 * (size_t)first, du, given, first, p->block_start[b + 1], x, product);
     }
+}
+
+// Scaled rows: p J M^-1 J^T p x + R x
+static void multiply_scaled(KlScaled *s, const double *x, double *product) {
+    push_bodies(s, s->divided, x);
+    pull_bodies(s, s->rows, false, x, product);
+}
+
+// The same of rows as given.
+static void multiply_given(KlScaled *s, const double *x, double *product) {
+    const double *scale = s->scale;
+    double *lambda = s->lambda;
+    int32_t i = 0, dim = s->dim;
+    for (; i + 2 <= dim; i += 2) {
+        kl_store(lambda + i, kl_load(scale + i) * kl_load(x + i));
+    }
+    if (i < dim) {
+        lambda[i] = scale[i] * x[i];
+    }
+    push_bodies(s, s->replies, lambda);
+    pull_bodies(s, s->jacobian, true, x, product);
 }
 
 // Through the bodies where there are any: J M^-1 J^T keeps small sums of large forces that D has
@@ -736,8 +826,11 @@ void kl_scaled_multiply(KlScaled *s, const double *x, double *product) {
         }
         return;
     }
-    push_bodies(s, x);
-    pull_bodies(s, x, product);
+    if (s->bodies) {
+        multiply_scaled(s, x, product);
+    } else {
+        multiply_given(s, x, product);
+    }
 }
 
 static bool is_zero(const double *x, int32_t count) {
@@ -962,6 +1055,7 @@ bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
     if (s->bodies) {
         return kl_body_system_factor_shifted(&s->body_system, s, joint_shift, shift);
     }
+    kl_scaled_fill(s);
     if (!s->cholesky) {
         kl_scaled_mirror(s);
     }

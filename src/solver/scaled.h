@@ -50,28 +50,31 @@ typedef struct KlScaled {
     const KlProblem *problem;
     int32_t dim, first_limit, first_contact;  // rows
     int32_t limits, contacts;
-    double unit;              // of x
-    bool symmetric;           // D, to rounding
-    double asymmetry;         // largest entry of D - D^T, against the unit diagonal
-    double *scale;            // (dim) p
-    double *velocity_unit;    // (dim) unit / p: of scaled velocities
-    double *free_velocity;    // (dim) scaled v_f
-    double *lambda;           // (dim) scratch: unscaled
-    double *product;          // (dim) scratch
-    double *residual;         // (dim) scratch
-    double *reply;            // (dim) scratch of the body system
-    double *rows, *divided;   // (dim x 12) body form: p J, p J M^-1
-    double *compliance;       // (dim) of kl_scaled_soften_joints
-    double *softness;         // (dim) R in scaled units, compliance included
-    double *weight;           // (dim) S / p on joint rows, p on others: r_nat_rel from the scaled natural map
-    bool bodies;              // systems are solved in body space
-    bool iterative;           // and that by conjugate gradients
-    double least_shift;       // smallest proximal term that this factorization bears
-    double report_size;       // |S v_f| of r_nat_rel
-    KlLaws laws;              // of the next factorization
-    KlBlockMatrix delassus;   // scaled D; from bodies: blocks below the diagonal only once mirrored
-    bool mirrored, cholesky;  // cholesky: of lu, which then reads blocks on and above the diagonal alone
-    KlBlockMatrix system;     // T D + A on the same pattern
+    double unit;                       // of x
+    bool symmetric;                    // D, to rounding
+    double asymmetry;                  // largest entry of D - D^T, against the unit diagonal
+    double *scale;                     // (dim) p
+    double *velocity_unit;             // (dim) unit / p: of scaled velocities
+    double *free_velocity;             // (dim) scaled v_f
+    double *lambda;                    // (dim) scratch: unscaled
+    double *product;                   // (dim) scratch
+    double *residual;                  // (dim) scratch
+    double *reply;                     // (dim) scratch of the body system
+    double *inverse_scale;             // (dim) 1 / p
+    const double *jacobian, *replies;  // (dim x 12) body form: J, J M^-1
+    double *rows, *divided;            // (dim x 12) where systems are solved in body space: p J, p J M^-1
+    double *compliance;                // (dim) of kl_scaled_soften_joints
+    double *softness;                  // (dim) R in scaled units, compliance included
+    double *weight;                    // (dim) S / p on joint rows, p on others: r_nat_rel from the scaled natural map
+    bool bodies;                       // systems are solved in body space
+    bool iterative;                    // and that by conjugate gradients
+    double least_shift;                // smallest proximal term that this factorization bears
+    double report_size;                // |S v_f| of r_nat_rel
+    KlLaws laws;                       // of the next factorization
+    KlBlockMatrix delassus;            // scaled D; from bodies: none of its numbers before kl_scaled_fill
+    bool filled, mirrored;             // blocks on and above the diagonal are there; those below too
+    bool cholesky;                     // cholesky: of lu, which then reads blocks on and above the diagonal alone
+    KlBlockMatrix system;              // T D + A on the same pattern
     KlBlockLu *lu;
     KlBodySystem body_system;
     KlBodyGradients gradients;
@@ -133,8 +136,13 @@ double kl_scaled_natural_relative(const KlScaled *s, const double *x, const doub
 // loses few digits.
 #define KL_REGULAR_PIVOT 1e-4
 bool kl_scaled_is_regular(const KlScaled *s);  // T D + A as last factored; false in body space and after others
-// Fills the blocks of D below the diagonal, where that is still to do.
+// Fills the blocks of D on and above the diagonal, where that is still to do; and those below it too.
+void kl_scaled_fill(KlScaled *s);
 void kl_scaled_mirror(KlScaled *s);
+
+// Block (b, c) of J M^-1 J^T as given, neither scaled nor softened, for a KlBlockSource of `scaled`. Of a diagonal one
+// what lies above the diagonal, and on it.
+void kl_scaled_give_block(const void *scaled, int32_t b, int32_t c, size_t stride, double *to);
 
 // Factors T D + A of s->laws. False when it is singular to working precision.
 bool kl_scaled_factor(KlScaled *s);

@@ -98,6 +98,29 @@ static void symmetries_hold_in_every_bit(void **state) {
     }
 }
 
+static void assert_two_angles(const double y[2], const double x[2]) {
+    double angle[2], want[2] = {kl_atan2(y[0], x[0]), kl_atan2(y[1], x[1])};
+    kl_atan2_two(y, x, angle);
+    assert_memory_equal(angle, want, sizeof want);
+}
+
+static void two_angles_at_once_have_the_bits_of_one(void **state) {
+    (void)state;
+    static const double special[] = {0.0,     -0.0,  1.0,      -1.0,     0.125,    5e-324,
+                                     -1e-310, 1e308, -1.7e308, INFINITY, -INFINITY};
+    enum { COUNT = sizeof special / sizeof special[0] };
+    for (int i = 0; i < COUNT * COUNT; i++) {
+        double y[2] = {special[i % COUNT], special[i / COUNT]}, x[2] = {special[i / COUNT], special[(i + 1) % COUNT]};
+        assert_two_angles(y, x);
+    }
+    KlRng rng = {6};
+    for (int i = 0; i < SAMPLES; i++) {
+        double y[2] = {kl_rng_range(&rng, -1.0, 1.0), random_angle(&rng, i)};
+        double x[2] = {kl_rng_range(&rng, -1.0, 1.0), random_angle(&rng, i + 1)};
+        assert_two_angles(y, x);
+    }
+}
+
 static void far_arguments_stay_on_the_circle(void **state) {
     (void)state;
     for (int e = 21; e < 1023; e += 13) {
@@ -141,6 +164,7 @@ int main(void) {
         cmocka_unit_test(arcus_functions_are_within_three_ulp),
         cmocka_unit_test(special_points_are_exact),
         cmocka_unit_test(symmetries_hold_in_every_bit),
+        cmocka_unit_test(two_angles_at_once_have_the_bits_of_one),
         cmocka_unit_test(far_arguments_stay_on_the_circle),
         cmocka_unit_test(quaternion_logarithm_undoes_the_exponential),
     };

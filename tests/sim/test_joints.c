@@ -101,7 +101,13 @@ static Sample sample(const KlJointDef *joint, const double *poses) {
     KlJointFrame frame;
     kl_joint_frame(joint, poses, &frame);
     s.rows = kl_joint_constraint(joint->kind, &frame, s.residual, s.constraint);
-    s.dofs = kl_joint_freedom(joint->kind, &frame, s.coordinate, s.freedom);
+    double cosine[KL_JOINT_MAX_DOFS];
+    s.dofs = kl_joint_freedom(joint->kind, &frame, s.coordinate, cosine, s.freedom);
+    for (int32_t i = 0; i < s.dofs; i++) {
+        if (kl_joint_unwraps(joint->kind, i)) {
+            s.coordinate[i] = kl_atan2(s.coordinate[i], cosine[i]);
+        }
+    }
     return s;
 }
 
