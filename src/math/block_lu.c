@@ -1069,17 +1069,25 @@ bool kl_block_lu_factor_source(KlBlockLu *lu, const KlBlockSource *source, const
 }
 
 double kl_block_lu_least_scaled_pivot(const KlBlockLu *lu, const double *size) {
-    double largest = 0.0;
+    double most = 0.0, other = 0.0;  // by turns, since each waits for what it was
     for (int32_t i = 0; i < lu->fronts; i++) {
         const Front *f = &lu->front.at[i];
         const double *inverse_root = lu->factor.at + f->upper;
         const int32_t *row = lu->scalar_order.at + f->scalar_first;
-        for (int32_t k = 0; k < f->pivots; k++, inverse_root += f->stride + 1) {
-            double scaled = *inverse_root * size[row[k]];
-            largest = scaled > largest ? scaled : largest;
+        size_t next = (size_t)f->stride + 1;
+        int32_t k = 0;
+        for (; k + 2 <= f->pivots; k += 2, inverse_root += 2 * next) {
+            double a = inverse_root[0] * size[row[k]], b = inverse_root[next] * size[row[k + 1]];
+            most = a > most ? a : most;
+            other = b > other ? b : other;
+        }
+        if (k < f->pivots) {
+            double a = *inverse_root * size[row[k]];
+            most = a > most ? a : most;
         }
     }
-    return 1.0 / (largest * largest);
+    most = most > other ? most : other;
+    return 1.0 / (most * most);
 }
 
 // ---- numeric: solutions ------------------------------------------------------------------------

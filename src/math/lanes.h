@@ -153,6 +153,24 @@ static inline double kl_lanes_dot6(const double a[6], const double b[6]) {
     return sum[0] + sum[1];
 }
 
+static inline void kl_six_store(double to[6], KlSix a) {
+    kl_store(to, a.low);
+    kl_store(to + 2, a.middle);
+    kl_store(to + 4, a.high);
+}
+
+// A^T x for rows of six that lie twelve apart.
+static inline KlSix kl_lanes_gather(const double *a, const double *x, int32_t rows) {
+    KlSix sum = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+    for (int32_t i = 0; i < rows; i++, a += 12) {
+        KlPair factor = kl_both(x[i]);
+        sum.low += kl_load(a) * factor;
+        sum.middle += kl_load(a + 2) * factor;
+        sum.high += kl_load(a + 4) * factor;
+    }
+    return sum;
+}
+
 // sum (6) += A^T x for rows of six that lie twelve apart, as those of Jacobians do. Five rows, as most joints have,
 // two columns after two: that takes no loop, and few numbers at once.
 static inline void kl_lanes_push(const double *a, const double *x, int32_t rows, double sum[6]) {

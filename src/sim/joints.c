@@ -99,17 +99,16 @@ void kl_joint_frame(const KlJointDef *joint, const double *poses, KlJointFrame *
     static const double world[7] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
     const double *base_pose = joint->base >= 0 ? poses + 7 * joint->base : world;
     const double *follower_pose = poses + 7 * joint->follower;
-    double base[7], *follower = frame->pose, conjugate[4];
+    double base[7], *follower = frame->pose, conjugate[4], relative[4];
     place_frames(base_pose, follower_pose, joint, base, frame);
     kl_sub3(follower, base, frame->offset);
     kl_sub3(follower, base_pose, frame->base_arm);
     kl_sub3(follower, follower_pose, frame->follower_arm);
     kl_quat_conjugate(base + 3, conjugate);
-    kl_quat_mul(conjugate, follower + 3, frame->relative);
-    if (frame->relative[0] < 0.0) {
-        for (int32_t i = 0; i < 4; i++) {
-            frame->relative[i] = -frame->relative[i];
-        }
+    kl_quat_mul(conjugate, follower + 3, relative);
+    double sign = relative[0] < 0.0 ? -1.0 : 1.0;
+    for (int32_t i = 0; i < 4; i++) {
+        frame->relative[i] = sign * relative[i];
     }
 }
 

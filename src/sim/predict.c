@@ -116,11 +116,14 @@ static void find_angles(const KlSim *sim, const double *previous, double *positi
 }
 
 void kl_locate_joints(KlSim *sim, const double *pose, const double *previous, double *position) {
+    for (int32_t j = 0; j < sim->joint_count;
+         j++) {  // all of them first: numbers just stored one by one make pairs wait
+        kl_joint_frame(&sim->model->joints[j], pose, &sim->frame[j]);
+    }
     for (int32_t j = 0; j < sim->joint_count; j++) {
         const KlJointDef *joint = &sim->model->joints[j];
-        KlJointFrame *frame = &sim->frame[j];
+        const KlJointFrame *frame = &sim->frame[j];
         int32_t first = sim->dof_start[j], row = sim->row_start[j];
-        kl_joint_frame(joint, pose, frame);
         kl_joint_constraint(joint->kind, frame, sim->residual + row, sim->joint_row + row * KL_ROW);
         kl_joint_freedom(joint->kind, frame, position + first, sim->dof_cosine + first, sim->dof_row + first * KL_ROW);
     }

@@ -18,11 +18,13 @@ static KlStatus check_reactions(const KlSim *sim) {
 }
 
 // Wrench of a joint on its follower about the joint's position p_F, from its impulse about the follower's centre.
-static void read_joint_wrench(KlSim *sim, int32_t j, const double impulse[6]) {
-    double inverse_dt = 1.0 / sim->settings.dt, moment[3], *w = sim->joint_wrench + 6 * j;
-    kl_cross3(sim->frame[j].follower_arm, impulse, moment);
-    kl_sub3(impulse + 3, moment, moment);
-    kl_scale3(inverse_dt, impulse, w);
+static void read_joint_wrench(KlSim *sim, int32_t j, const KlSix *impulse) {
+    double force[3] = {impulse->low[0], impulse->low[1], impulse->middle[0]}, moment[3];
+    double own[3] = {impulse->middle[1], impulse->high[0], impulse->high[1]};
+    double inverse_dt = 1.0 / sim->settings.dt, *w = sim->joint_wrench + 6 * j;
+    kl_cross3(sim->frame[j].follower_arm, force, moment);
+    kl_sub3(own, moment, moment);
+    kl_scale3(inverse_dt, force, w);
     kl_scale3(inverse_dt, moment, w + 3);
 }
 
@@ -34,10 +36,11 @@ static void gather_impulses(KlSim *sim) {
         const KlJointDef *joint = &sim->model->joints[j];
         int32_t first = sim->row_start[j], rows = sim->row_start[j + 1] - first;
         const double *jacobian = p->jacobian + (size_t)first * KL_ROW, *lambda = sim->lambda + first;
-        double w[6] = {0.0};
-        kl_lanes_push(jacobian + 6, lambda, rows, w);
-        kl_lanes_add(w, 6, sim->impulse + 6 * joint->follower);
-        read_joint_wrench(sim, j, w);
+        KlSix own = kl_lanes_gather(jacobian + 6, lambda, rows);
+        double *impulse = sim->impulse + 6 * joint->follower;
+        KlSix sum = kl_load6(impulse);
+        kl_six_store(impulse, (KlSix){sum.low + own.low, sum.middle + own.middle, sum.high + own.high});
+        read_joint_wrench(sim, j, &own);
         if (joint->base >= 0) {
             kl_lanes_push(jacobian, lambda, rows, sim->impulse + 6 * joint->base);
         }
@@ -47,12 +50,13 @@ static void gather_impulses(KlSim *sim) {
 
 static void move_bodies(KlSim *sim) {
     for (int32_t i = 0; i < sim->body_count; i++) {
-        const double *w = sim->impulse + 6 * i;
-        double *u = sim->next.twist + 6 * i, turn[3];
-        memcpy(u, sim->free_twist + 6 * i, 6 * sizeof *u);
-        kl_axpy3(sim->problem->inverse_mass[i], w, u);
+        const double *w = sim->impulse + 6 * i, *free = sim->free_twist + 6 * i;
+        double inverse_mass = sim->problem->inverse_mass[i], turn[3], *u = sim->next.twist + 6 * i;
         kl_mat3_mul_vec(sim->problem->inverse_inertia + 9 * i, w + 3, turn);
-        kl_add3(u + 3, turn, u + 3);
+        for (int32_t k = 0; k < 3; k++) {
+            u[k] = free[k] + inverse_mass * w[k];
+            u[3 + k] = free[3 + k] + turn[k];
+        }
     }
 }
 
