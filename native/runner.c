@@ -360,27 +360,33 @@ KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const R
     KL_TRY(run_stats_begin(plan, stats));
     KlStatus status = make_sim(args, plan, kind, &sim);
     stats->outcome = "finished";
+    bool each = !plan->measure_last;  // else nothing is timed but the whole and the solves
+    if (status == KL_OK) {
+        kl_sim_time_stages(sim, each);
+    }
+    double start = kl_clock();
     while (status == KL_OK && stats->steps < plan->steps) {
         if (cli_interrupted()) {
             stats->outcome = "interrupted";
             break;
         }
-        double start = kl_clock();
+        start = each ? kl_clock() : start;
         KlStatus step = plan->push != 0.0 ? apply_push(plan, sim) : KL_OK;
         step = step == KL_OK ? kl_sim_step(sim) : step;
-        if (step == KL_OK && !plan->measure_last) {
+        if (step == KL_OK && each) {
             (void)kl_sim_metrics(sim);  // its time is the step's
         }
-        stats->total += kl_clock() - start;
+        stats->total += each ? kl_clock() - start : 0.0;
         if (step != KL_OK) {
             note_failure(stats, step);
             break;
         }
-        run_stats_step(stats, sim, !plan->measure_last || stats->steps + 1 == plan->steps);
+        run_stats_step(stats, sim, each || stats->steps + 1 == plan->steps);
         stats->hash_at_step = stats->steps == plan->expected_step ? kl_sim_hash(sim) : stats->hash_at_step;
         status = watcher != NULL ? watcher->step(watcher->context, sim, kl_sim_solution(sim)) : KL_OK;
         cli_progress_update(progress, *progress_done + (double)stats->steps);
     }
+    stats->total = each ? stats->total : kl_clock() - start;
     *progress_done += (double)plan->steps;
     if (sim != NULL) {
         stats->hash = kl_sim_hash(sim);

@@ -6,6 +6,20 @@
 
 #include <string.h>
 
+// A product of unit quaternions has length 1 but for rounding. A last bit of it stays, so that what does not turn keeps
+// its bits; the series of the root near 1 waits for no root.
+static void renormalize(double q[4]) {
+    double excess = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1.0;
+    if (!(fabs(excess) <= 0x1p-14)) {
+        kl_quat_normalize(q);
+    } else if (fabs(excess) > 0x1p-51) {
+        double scale = 1.0 + excess * (-0.5 + excess * (0.375 - 0.3125 * excess));  // the next term is below 2^-57
+        for (int32_t k = 0; k < 4; k++) {
+            q[k] *= scale;
+        }
+    }
+}
+
 void kl_integrate_poses(int32_t count, double h, const double *pose, const double *twist, double *result) {
     for (int32_t i = 0; i < count; i++) {
         const double *s = pose + 7 * i, *u = twist + 6 * i;
@@ -13,7 +27,7 @@ void kl_integrate_poses(int32_t count, double h, const double *pose, const doubl
         kl_scale3(h, u + 3, rotation);
         kl_quat_exp(rotation, turn);
         kl_quat_mul(turn, s + 3, q);
-        kl_quat_normalize(q);
+        renormalize(q);
         double *out = result + 7 * i;
         for (int32_t k = 0; k < 3; k++) {
             out[k] = s[k] + h * u[k];

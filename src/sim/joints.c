@@ -143,14 +143,6 @@ static Cosine cosine(const KlJointFrame *frame, int32_t base_axis, int32_t follo
     return c;
 }
 
-// Rate of atan2(s, c): (c s' - s c') / (s^2 + c^2)
-static void angle_rate(const Cosine *s, const Cosine *c, double torque[3]) {
-    double square = s->value * s->value + c->value * c->value;
-    double inverse = square > 0.0 ? 1.0 / square : 0.0;
-    kl_scale3(c->value * inverse, s->torque, torque);
-    kl_axpy3(-s->value * inverse, c->torque, torque);
-}
-
 // ---- constraints -------------------------------------------------------------------------------
 
 // f = 2 v of the relative quaternion (w, v): f' = (w 1 - [v]x) omega in the base's axes, whose row i
@@ -217,29 +209,42 @@ int32_t kl_joint_constraint(KlJointKind kind, const KlJointFrame *frame, double 
 
 // ---- degrees of freedom ------------------------------------------------------------------------
 
-// An angle by its sine and cosine, and its row.
-static void place_angle(const Cosine *s, const Cosine *c, double *sine, double *cosine, double *row) {
-    double torque[3];
-    *sine = s->value;
-    *cosine = c->value;
-    angle_rate(s, c, torque);
+// An angle by its sine and cosine, products of an axis with two normal to each other, and its row, of the rate
+// (c s' - s c') / (s^2 + c^2): a torque along axis x (c of_sine - s of_cosine).
+static void place_angle(const double axis[3], const double of_sine[3], const double of_cosine[3], double *sine,
+                        double *cosine, double *row) {
+    double s = kl_dot3(axis, of_sine), c = kl_dot3(axis, of_cosine), square = s * s + c * c, across[3], torque[3];
+    double inverse = square > 0.0 ? 1.0 / square : 0.0;
+    for (int32_t k = 0; k < 3; k++) {
+        across[k] = inverse * (c * of_sine[k] - s * of_cosine[k]);
+    }
+    kl_cross3(axis, across, torque);
+    *sine = s;
+    *cosine = c;
     angular_row(torque, row);
 }
 
 static int32_t angle_about(const KlJointFrame *frame, int32_t i, double *q, double *cosines, double *rows) {
-    int32_t j = (i + 1) % 3, k = (i + 2) % 3;
-    Cosine s = cosine(frame, k, j), c = cosine(frame, j, j);
-    place_angle(&s, &c, q, cosines, rows);
+    double axis[3], sine[3], cosine[3];
+    column(frame->follower, (i + 1) % 3, axis);
+    column(frame->base, (i + 2) % 3, sine);
+    column(frame->base, (i + 1) % 3, cosine);
+    place_angle(axis, sine, cosine, q, cosines, rows);
     return 1;
 }
 
 // R = Rx(q1) Ry(q2): the follower's y is (0, cos q1, sin q1) in the base, the base's x is
 // (cos q2, 0, sin q2) in the follower.
 static int32_t universal_angles(const KlJointFrame *frame, double *q, double *cosines, double *rows) {
-    Cosine s1 = cosine(frame, 2, 1), c1 = cosine(frame, 1, 1);
-    Cosine s2 = cosine(frame, 0, 2), c2 = cosine(frame, 0, 0);
-    place_angle(&s1, &c1, q, cosines, rows);
-    place_angle(&s2, &c2, q + 1, cosines + 1, rows + KL_ROW);
+    double axis[3], sine[3], cosine[3];
+    (void)angle_about(frame, 0, q, cosines, rows);
+    column(frame->base, 0, axis);
+    column(frame->follower, 2, sine);
+    column(frame->follower, 0, cosine);
+    place_angle(axis, sine, cosine, q + 1, cosines + 1, rows + KL_ROW);
+    for (int32_t k = KL_ROW; k < 2 * KL_ROW; k++) {
+        rows[k] = -rows[k];  // the follower's axes turn, not the base's
+    }
     return 2;
 }
 

@@ -128,6 +128,7 @@ struct KlSim {
 
     KlMeasures *measures;
     double *stage_time;  // (stage count) [s]
+    bool solve_timed_alone;
     double field_time;
     KlField fields[KL_FIELD_CAPACITY];
     int32_t field_count;

@@ -40,12 +40,14 @@ void kl_state_copy(const KlSim *sim, const KlState *from, KlState *to) {
 void kl_state_swap(const KlSim *sim, KlState *a, KlState *b) {
     double *x = a->block, *y = b->block;
     size_t i = 0, count = sim->state_count;
-    for (; i + 2 <= count; i += 2) {
-        KlPair kept = kl_load(x + i);
-        kl_store(x + i, kl_load(y + i));
-        kl_store(y + i, kept);
+    for (; i + 8 <= count; i += 8) {
+        for (size_t k = i; k < i + 8; k += 2) {
+            KlPair kept = kl_load(x + k);
+            kl_store(x + k, kl_load(y + k));
+            kl_store(y + k, kept);
+        }
     }
-    if (i < count) {
+    for (; i < count; i++) {
         double kept = x[i];
         x[i] = y[i];
         y[i] = kept;

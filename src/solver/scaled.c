@@ -292,28 +292,28 @@ static inline void multiply_rows(const double *rows, int32_t count, const double
     }
 }
 
-// Sizes that the compiler knows: hinges have five rows, contacts and balls three.
-static void multiply_sized(const double *rows, int32_t count, const double *columns, int32_t width, bool both,
-                           bool half, size_t stride, double *to) {
-    bool five = count == 5 && width == 5, three = count == 3 && width == 3;
+// Widths that the compiler knows: hinges have five rows, contacts and balls three.
+static inline void multiply_wide(const double *rows, int32_t count, const double *columns, int32_t width, bool both,
+                                 bool half, size_t stride, double *to) {
+    if (width == 5) {
+        multiply_rows(rows, count, columns, 5, both, half, false, stride, to);
+    } else if (width == 3) {
+        multiply_rows(rows, count, columns, 3, both, half, false, stride, to);
+    } else {
+        multiply_rows(rows, count, columns, width, both, half, false, stride, to);
+    }
+}
+
+static void multiply_block_rows(const double *rows, int32_t count, const double *columns, int32_t width, bool both,
+                                bool half, size_t stride, double *to) {
     if (both && half) {
-        if (five) {
-            multiply_rows(rows, 5, columns, 5, true, true, false, stride, to);
-        } else if (three) {
-            multiply_rows(rows, 3, columns, 3, true, true, false, stride, to);
-        } else {
-            multiply_rows(rows, count, columns, width, true, true, false, stride, to);
-        }
+        multiply_wide(rows, count, columns, width, true, true, stride, to);
     } else if (both) {
         multiply_rows(rows, count, columns, width, true, false, false, stride, to);
     } else if (half) {
         multiply_rows(rows, count, columns, width, false, true, false, stride, to);
-    } else if (five) {
-        multiply_rows(rows, 5, columns, 5, false, false, false, stride, to);
-    } else if (three) {
-        multiply_rows(rows, 3, columns, 3, false, false, false, stride, to);
     } else {
-        multiply_rows(rows, count, columns, width, false, false, false, stride, to);
+        multiply_wide(rows, count, columns, width, false, false, stride, to);
     }
 }
 
@@ -330,7 +330,7 @@ static void fill_block(const KlScaled *s, int32_t b, int32_t c, bool half, size_
     const double *rows = s->jacobian + 12 * (size_t)start[b], *columns = s->replies + 12 * (size_t)start[c];
     int32_t count = start[b + 1] - start[b], width = start[c + 1] - start[c];
     if (left[0] == right[0] && left[1] == right[1] && left[0] >= 0 && left[1] >= 0) {
-        multiply_sized(rows, count, columns, width, true, half, stride, to);
+        multiply_block_rows(rows, count, columns, width, true, half, stride, to);
         return;
     }
     bool first = true;
@@ -340,7 +340,7 @@ static void fill_block(const KlScaled *s, int32_t b, int32_t c, bool half, size_
             continue;
         }
         if (first) {
-            multiply_sized(rows + 6 * i, count, columns + 6 * j, width, false, half, stride, to);
+            multiply_block_rows(rows + 6 * i, count, columns + 6 * j, width, false, half, stride, to);
         } else {
             multiply_rows(rows + 6 * i, count, columns + 6 * j, width, false, false, true, stride, to);
         }

@@ -231,6 +231,28 @@ static void the_time_of_measuring_is_told_beside_the_stages(void **state) {
     scene_end(&r);
 }
 
+static void stages_left_untimed_are_unknown_and_change_nothing(void **state) {
+    (void)state;
+    SceneRun r = start(&cases[4]), twin = start(&cases[4]);
+    const double *time = scene_field(&r, "stage_time");
+    kl_sim_time_stages(r.sim, false);
+    for (int32_t i = 0; i < 5; i++) {
+        assert_ok(kl_sim_step(r.sim));
+        assert_ok(kl_sim_step(twin.sim));
+    }
+    for (int32_t s = 0; s < kl_stage_count() - 1; s++) {
+        bool solve = strcmp(kl_stage_name(s), "solve") == 0;
+        assert_true(solve ? time[s] > 0.0 && time[s] == kl_sim_solution(r.sim)->time : isnan(time[s]));
+    }
+    assert_true(isnan(kl_sim_metric(r.sim, "t_step")));
+    assert_true(kl_sim_hash(r.sim) == kl_sim_hash(twin.sim));
+    kl_sim_time_stages(r.sim, true);
+    assert_ok(kl_sim_step(r.sim));
+    assert_true(kl_sim_metric(r.sim, "t_step") > 0.0);
+    scene_end(&r);
+    scene_end(&twin);
+}
+
 static void neither_an_unasked_step_nor_asking_allocates(void **state) {
     (void)state;
     for (int32_t c = 0; c < CASES; c++) {
@@ -259,6 +281,7 @@ int main(void) {
         cmocka_unit_test(a_failed_step_leaves_what_the_state_has),
         cmocka_unit_test(a_state_that_no_step_led_to_has_its_own_metrics_alone),
         cmocka_unit_test(the_time_of_measuring_is_told_beside_the_stages),
+        cmocka_unit_test(stages_left_untimed_are_unknown_and_change_nothing),
         cmocka_unit_test(neither_an_unasked_step_nor_asking_allocates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
