@@ -20,19 +20,34 @@ static void renormalize(double q[4]) {
     }
 }
 
+static void turn_of(double h, const double twist[6], double turn[4]) {
+    double rotation[3];
+    kl_scale3(h, twist + 3, rotation);
+    kl_quat_exp(rotation, turn);
+}
+
+static void move(double h, const double pose[7], const double twist[6], const double turn[4], double result[7]) {
+    double q[4];
+    kl_quat_mul(turn, pose + 3, q);
+    renormalize(q);
+    for (int32_t k = 0; k < 3; k++) {
+        result[k] = pose[k] + h * twist[k];
+    }
+    memcpy(result + 3, q, sizeof q);
+}
+
+enum { TURNS = 8 };  // found before they are used: a product would wait for its turn to be stored
+
 void kl_integrate_poses(int32_t count, double h, const double *pose, const double *twist, double *result) {
-    for (int32_t i = 0; i < count; i++) {
-        const double *s = pose + 7 * i, *u = twist + 6 * i;
-        double rotation[3], turn[4], q[4];
-        kl_scale3(h, u + 3, rotation);
-        kl_quat_exp(rotation, turn);
-        kl_quat_mul(turn, s + 3, q);
-        renormalize(q);
-        double *out = result + 7 * i;
-        for (int32_t k = 0; k < 3; k++) {
-            out[k] = s[k] + h * u[k];
+    double turn[TURNS][4];
+    for (int32_t first = 0; first < count; first += TURNS) {
+        int32_t end = first + TURNS < count ? first + TURNS : count;
+        for (int32_t i = first; i < end; i++) {
+            turn_of(h, twist + 6 * i, turn[i - first]);
         }
-        memcpy(out + 3, q, sizeof q);
+        for (int32_t i = first; i < end; i++) {
+            move(h, pose + 7 * i, twist + 6 * i, turn[i - first], result + 7 * i);
+        }
     }
 }
 
