@@ -123,24 +123,32 @@ static void linear_row(const KlJointFrame *frame, const double axis[3], double r
 }
 
 // torque . (omega_F - omega_B)
-static void angular_row(const double torque[3], double row[KL_ROW]) {
-    memset(row, 0, KL_ROW * sizeof *row);
-    kl_scale3(-1.0, torque, row + 3);
-    kl_copy3(torque, row + 9);
+static inline void angular_row(const double torque[3], double row[KL_ROW]) {
+    for (int32_t k = 0; k < 3; k++) {
+        row[k] = row[6 + k] = 0.0;
+        row[3 + k] = -torque[k];
+        row[9 + k] = torque[k];
+    }
 }
 
-// b . f for an axis b of the base and f of the follower; its rate is torque . (omega_F - omega_B).
-typedef struct Cosine {
-    double value, torque[3];
-} Cosine;
-
-static Cosine cosine(const KlJointFrame *frame, int32_t base_axis, int32_t follower_axis) {
+// b . f for an axis b of the base and f of the follower.
+static double cosine(const KlJointFrame *frame, int32_t base_axis, int32_t follower_axis) {
     double b[3], f[3];
     column(frame->base, base_axis, b);
     column(frame->follower, follower_axis, f);
-    Cosine c = {.value = kl_dot3(b, f)};
-    kl_cross3(f, b, c.torque);
-    return c;
+    return kl_dot3(b, f);
+}
+
+// The same times `sign`, and its rate f x b . (omega_F - omega_B).
+static double cosine_row(const KlJointFrame *frame, int32_t base_axis, int32_t follower_axis, double sign,
+                         double row[KL_ROW]) {
+    double b[3], f[3];
+    column(frame->base, base_axis, b);
+    column(frame->follower, follower_axis, f);
+    double torque[3] = {sign * (f[1] * b[2] - f[2] * b[1]), sign * (f[2] * b[0] - f[0] * b[2]),
+                        sign * (f[0] * b[1] - f[1] * b[0])};
+    angular_row(torque, row);
+    return sign * kl_dot3(b, f);
 }
 
 // ---- constraints -------------------------------------------------------------------------------
@@ -163,23 +171,13 @@ static int32_t locked_rotation(const KlJointFrame *frame, double *residual, doub
 // The follower's axis i stays along the base's: turning by a small angle about j moves it by -angle
 // along k, about k by +angle along j.
 static int32_t aligned_axis(const KlJointFrame *frame, int32_t i, double *residual, double *rows) {
-    int32_t j = (i + 1) % 3, k = (i + 2) % 3;
-    Cosine along_k = cosine(frame, k, i), along_j = cosine(frame, j, i);
-    double torque[3];
-    residual[0] = -along_k.value;
-    kl_scale3(-1.0, along_k.torque, torque);
-    angular_row(torque, rows);
-    residual[1] = along_j.value;
-    angular_row(along_j.torque, rows + KL_ROW);
+    residual[0] = cosine_row(frame, (i + 2) % 3, i, -1.0, rows);
+    residual[1] = cosine_row(frame, (i + 1) % 3, i, 1.0, rows + KL_ROW);
     return 2;
 }
 
 static int32_t universal_cross(const KlJointFrame *frame, double *residual, double *rows) {
-    Cosine c = cosine(frame, 0, 1);
-    double torque[3];
-    residual[0] = -c.value;
-    kl_scale3(-1.0, c.torque, torque);
-    angular_row(torque, rows);
+    residual[0] = cosine_row(frame, 0, 1, -1.0, rows);
     return 1;
 }
 
@@ -276,15 +274,15 @@ static int32_t rotation_vector(const KlJointFrame *frame, double *q, double *row
 // R = Rx(q1) Ry(q2) Rz(q3). The rates are the dual basis of the axes a1 = b_x, a2, a3 = f_z, with
 // a2 normal to both and a1 . (a2 x a3) = cos q2.
 static int32_t gimbal_angles(const KlJointFrame *frame, double *q, double *cosines, double *rows) {
-    double sine2 = cosine(frame, 0, 2).value;
-    double y = -cosine(frame, 1, 2).value, z = cosine(frame, 2, 2).value;
+    double sine2 = cosine(frame, 0, 2);
+    double y = -cosine(frame, 1, 2), z = cosine(frame, 2, 2);
     double cosine2 = sqrt(y * y + z * z);
     q[0] = y;
     cosines[0] = z;
     q[1] = sine2;
     cosines[1] = cosine2;
-    q[2] = -cosine(frame, 0, 1).value;
-    cosines[2] = cosine(frame, 0, 0).value;
+    q[2] = -cosine(frame, 0, 1);
+    cosines[2] = cosine(frame, 0, 0);
     double a1[3], a2[3], a3[3], b_y[3], b_z[3], torque[3];
     column(frame->base, 0, a1);
     column(frame->base, 1, b_y);
