@@ -217,10 +217,12 @@ void kl_llt_solve_lower(const double *factor, int32_t n, double *x) {
     for (size_t i = 0; i < tiles; i++) {
         const double *l = factor + panel_start(i);
         KlPair top = kl_load(x + 4 * i), bottom = kl_load(x + 4 * i + 2);
-        for (size_t k = 0; k < 4 * i; k++, l += 4) {
-            KlPair known = kl_both(x[k]);
-            top -= kl_load(l) * known;
-            bottom -= kl_load(l + 2) * known;
+        for (size_t k = 0; k < 4 * i; k += 4, l += 16) {
+            for (size_t c = 0; c < 4; c++) {
+                KlPair known = kl_both(x[k + c]);
+                top -= kl_load(l + 4 * c) * known;
+                bottom -= kl_load(l + 4 * c + 2) * known;
+            }
         }
         double own[4] = {top[0], top[1], bottom[0], bottom[1]};
         for (size_t c = 0; c < 4; c++) {
@@ -249,10 +251,13 @@ void kl_llt_solve_upper(const double *factor, int32_t n, double *x) {
         KlPair top = {own[0], own[1]}, bottom = {own[2], own[3]};
         kl_store(x + 4 * i, top);
         kl_store(x + 4 * i + 2, bottom);
-        for (size_t k = 0; k < 4 * i; k += 2, panel += 8) {
-            KlPair even = kl_load(panel) * top + kl_load(panel + 2) * bottom;
-            KlPair odd = kl_load(panel + 4) * top + kl_load(panel + 6) * bottom;
-            kl_store(x + k, kl_load(x + k) - (KlPair){even[0] + even[1], odd[0] + odd[1]});
+        for (size_t k = 0; k < 4 * i; k += 4, panel += 16) {
+            for (size_t c = 0; c < 4; c += 2) {
+                const double *column = panel + 4 * c;
+                KlPair even = kl_load(column) * top + kl_load(column + 2) * bottom;
+                KlPair odd = kl_load(column + 4) * top + kl_load(column + 6) * bottom;
+                kl_store(x + k + c, kl_load(x + k + c) - (KlPair){even[0] + even[1], odd[0] + odd[1]});
+            }
         }
     }
 }
