@@ -8,7 +8,8 @@
 //   sweeps    contacts without joints: a few Gauss-Seidel sweeps (sweeps.h), for as much time as four
 //             factorizations take. Solves loosely coupled contacts, starts Newton nearer to others.
 //   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when it
-//             lowers |F|; a refused one raises the proximal term eta, an accepted one lowers it.
+//             lowers |F|; a refused one raises the proximal term eta, near the solution at once to
+//             r_nat_rel; an accepted one lowers it.
 //             A few factorizations from a good guess; from a bad one it may stall.
 //   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20 factorizations.
 //             When its contact states rest, Newton gets a try; if that stalls, the interior goes
@@ -46,8 +47,9 @@ static const KlParam params[] = {
     KL_COMMON_PARAMS_OF(1e-10, "The solve ends when r_nat_rel is at most this."),
     KL_FACTOR_PARAM(KL_FACTOR_BODIES, "auto|dense|sparse|bodies", ""),
     {"eta", "First proximal term", "",
-     "Proximal term of the first Newton step, relative to the scaled D with unit diagonal.", KL_PARAM_REAL, 1e-8, 1e-13,
-     1.0, true, NULL},
+     "Proximal term of the first Newton step, relative to the scaled D with unit diagonal. Without limits and contacts "
+     "there is one step, which takes the least that the factorization bears.",
+     KL_PARAM_REAL, 1e-8, 1e-13, 1.0, true, NULL},
     {"interior", "Interior point first", "",
      "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL, 0.0,
      0.0, 1.0, false, NULL},
@@ -74,7 +76,7 @@ typedef enum Phase {
 } Phase;
 
 static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
-static const double GOOD_DROP = 1e-3;   // of |F| in one step: eta need not go down
+static const double NEAR = 1e-2;        // r_nat_rel under which eta is raised to it at once
 static const double MARGIN = 0.5;       // of the tolerance: the judge sums in another order
 static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
 static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
@@ -93,7 +95,7 @@ enum {
     INTERIOR_STEPS = 60,
     REST_ROUNDS = 2,
     TOGGLES = 3,
-    PROXIMAL_STEPS = 600,
+    PROXIMAL_STEPS = 3000,
     ADMM_ROUND = 100
 };
 
@@ -128,6 +130,8 @@ typedef struct Newton {
     int32_t toggles;      // odd: joints are rigid
     bool settled, least;  // least: best is of least norm already
 } Newton;
+
+static double larger(double a, double b) { return a > b ? a : b; }
 
 // ---- points ------------------------------------------------------------------------------------
 
@@ -217,7 +221,7 @@ static void ensure_evaluated(Newton *n) {
 static void set_present(Newton *n, const double *from, double eta, bool attempt) {
     n->phase = PHASE_NEWTON;
     n->attempt = attempt;
-    n->eta = eta < n->scaled.least_shift ? n->scaled.least_shift : eta;
+    n->eta = larger(eta, n->scaled.least_shift);
     n->window = n->refusals = n->phase_steps = 0;
     memcpy(n->x, from, (size_t)n->scaled.dim * sizeof *n->x);
     n->merit = n->relative = n->window_relative = INFINITY;  // not evaluated yet
@@ -494,6 +498,14 @@ static void iterate_held(Newton *n, double tolerance) {
     }
 }
 
+// Near the solution a step is refused where lambda is not unique on the faces of K: there a proximal term of the
+// size of what is left holds it back, and from then on lets it converge.
+static void raise_eta(Newton *n) {
+    double eta = larger(n->eta * ETA_RAISE, 1e-8);
+    eta = n->relative <= NEAR ? larger(eta, n->relative) : eta;
+    n->eta = eta > 1.0 ? 1.0 : eta;
+}
+
 static bool newton_step(Newton *n) {
     KlScaled *s = &n->scaled;
     kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
@@ -501,23 +513,21 @@ static bool newton_step(Newton *n) {
         kl_scaled_solve(s, n->right, kl_scaled_is_regular(s) ? 0 : 1, n->step);
         static const double lengths[] = {1.0, 0.5, 0.25, 0.1};
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-            double before = n->merit;
             if (take(n, lengths[i])) {
-                bool lower = i == 0 && n->merit > GOOD_DROP * before && n->eta * ETA_LOWER >= n->scaled.least_shift;
-                n->eta = lower ? n->eta * ETA_LOWER : n->eta;
+                n->eta *= i == 0 ? ETA_LOWER : 1.0;
+                n->eta = larger(n->eta, n->scaled.least_shift);
                 return true;
             }
         }
     }
-    n->eta = n->eta * ETA_RAISE < 1e-8 ? 1e-8 : n->eta * ETA_RAISE;
-    n->eta = n->eta > 1.0 ? 1.0 : n->eta;
+    raise_eta(n);
     return false;
 }
 
 static void iterate_newton(Newton *n, double tolerance) {
     double before = n->relative;
     bool accepted = newton_step(n);
-    n->refusals += !accepted;
+    n->refusals = accepted ? 0 : n->refusals + 1;
     n->phase_steps++;
     if (n->best_relative <= tolerance && (strict_relative(n, n->natural) <= STRICT || n->relative > 0.5 * before)) {
         n->settled = true;
@@ -561,7 +571,7 @@ static void iterate_interior(Newton *n, double tolerance) {
     if (relative <= tolerance && strict_relative(n, n->trial_natural) <= STRICT) {
         n->settled = true;
     } else if (relative <= tolerance || (changed == 0 && relative < n->attempt_below)) {
-        n->attempt_below = 0.03 * relative;
+        n->attempt_below = 0.01 * relative;
         start_newton(n, n->trial, relative < 1e-2 ? 1e-3 * relative : 1e-5, true);
     }
 }
@@ -660,7 +670,8 @@ static KlStatus take_in(Newton *n, KlRun *run) {
     n->best_relative = INFINITY;
     n->compliance = run->param[PARAM_COMPLIANCE] * run->param[KL_PARAM_TOLERANCE];
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
-    set_present(n, n->trial, kl_param(run, PARAM_ETA), false);
+    bool linear = n->scaled.limits + n->scaled.contacts == 0;  // no step is too long: the first one solves it
+    set_present(n, n->trial, linear ? n->scaled.least_shift : kl_param(run, PARAM_ETA), false);
     if (run->param[PARAM_INTERIOR] != 0.0) {
         evaluate_present(n);
         ensure_best(n);
