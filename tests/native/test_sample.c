@@ -80,7 +80,7 @@ static void newton_ncp_solves_what_resisted(void **state) {
     (void)state;
     ProblemFile resisting;
     assert_ok(problem_file_open(KL_TEST_DATA "/dataset/resisting.h5", &resisting));
-    assert_int_equal(resisting.count, 25);
+    assert_int_equal(resisting.count, 30);
     solve_all(&resisting);
     problem_file_close(&resisting);
 }
