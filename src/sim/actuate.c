@@ -157,21 +157,22 @@ static void push_bounds(KlSim *sim) {
 }
 
 void kl_apply_actuation(KlSim *sim) {
+    const int32_t *acting = sim->acting;
     sim->drive_count = sim->bounded_drive_count = 0;
     for (int32_t dof = 0; dof < sim->dof_count; dof++) {
         sim->dof_effort[dof] = 0.0;
     }
-    for (int32_t j = 0; j < sim->joint_count; j++) {
-        explicit_efforts(sim, j);
+    for (int32_t k = 0; k < sim->acting_count; k++) {
+        explicit_efforts(sim, acting[k]);
     }
-    for (int32_t j = 0; j < sim->joint_count; j++) {
-        if (sim->model->joints[j].actuation != KL_ACTUATION_PD_IMPLICIT) {
-            damp(sim, j);
+    for (int32_t k = 0; k < sim->acting_count; k++) {
+        if (sim->model->joints[acting[k]].actuation != KL_ACTUATION_PD_IMPLICIT) {
+            damp(sim, acting[k]);
         }
     }
-    for (int32_t j = 0; j < sim->joint_count; j++) {
-        if (sim->model->joints[j].actuation == KL_ACTUATION_PD_IMPLICIT) {
-            implicit_drives(sim, j);
+    for (int32_t k = 0; k < sim->acting_count; k++) {
+        if (sim->model->joints[acting[k]].actuation == KL_ACTUATION_PD_IMPLICIT) {
+            implicit_drives(sim, acting[k]);
         }
     }
     push_bounds(sim);

@@ -1,5 +1,5 @@
 // The last stage: the joints of the new state are located, where the next step begins, and it becomes `now`.
-#include "math/vec.h"
+#include "math/lanes.h"
 #include "sim/sim.h"
 
 #include <string.h>
@@ -10,12 +10,8 @@ static void locate(KlSim *sim, KlState *state) {
     memcpy(state->position, sim->dof_position, (size_t)sim->dof_count * sizeof *state->position);
     kl_joint_rates(sim, state->twist, sim->joint_velocity);
     for (int32_t j = 0; j < sim->joint_count; j++) {
-        double worst = 0.0;
-        for (int32_t row = sim->row_start[j]; row < sim->row_start[j + 1]; row++) {
-            double size = fabs(sim->residual[row]);
-            worst = worst >= size ? worst : size;
-        }
-        sim->joint_residual[j] = worst;
+        int32_t first = sim->row_start[j];
+        sim->joint_residual[j] = kl_lanes_largest(sim->residual + first, sim->row_start[j + 1] - first);
         memcpy(sim->joint_frame + 7 * j, sim->frame[j].pose, sizeof sim->frame[j].pose);
     }
 }

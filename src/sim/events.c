@@ -50,6 +50,9 @@ void kl_apply_events(KlSim *sim) {
             apply_event(sim, e, event, t);
         }
     }
+    if (kl_lanes_largest(sim->now.wrench, 6 * sim->body_count) == 0.0) {  // as in most steps
+        return;
+    }
     for (int32_t i = 0; i < sim->body_count; i++) {
         const double *given = sim->now.wrench + 6 * i;
         double wrench[6], most = kl_lanes_largest(given, 6);

@@ -83,6 +83,8 @@ static KlStatus allocate(KlSim *sim) {
     NEW(dof_position, dofs);
     NEW(dof_cosine, dofs);
     NEW(angle_dof, dofs);
+    NEW(acting, joints);
+    NEW(limited, dofs);
     NEW(dof_velocity, dofs);
     NEW(dof_row, KL_ROW * dofs);
     NEW(dof_effort, dofs);
@@ -128,12 +130,22 @@ static KlStatus fill_bodies(KlSim *sim) {
     return KL_OK;
 }
 
-static void list_angles(KlSim *sim) {
+// What a step has to look at: angles, limits, and joints that act.
+static void list_freedoms(KlSim *sim) {
     for (int32_t j = 0; j < sim->joint_count; j++) {
-        for (int32_t dof = sim->dof_start[j]; dof < sim->dof_start[j + 1]; dof++) {
-            if (kl_joint_unwraps(sim->model->joints[j].kind, dof - sim->dof_start[j])) {
-                sim->angle_dof[sim->angle_count++] = dof;
+        const KlJointDef *joint = &sim->model->joints[j];
+        bool acts = joint->actuation != KL_ACTUATION_PASSIVE;
+        for (int32_t i = 0; i < sim->dof_start[j + 1] - sim->dof_start[j]; i++) {
+            if (kl_joint_unwraps(joint->kind, i)) {
+                sim->angle_dof[sim->angle_count++] = sim->dof_start[j] + i;
             }
+            if (isfinite(joint->lower[i]) || isfinite(joint->upper[i])) {
+                sim->limited[sim->limited_count++] = (KlFreedom){j, i};
+            }
+            acts = acts || joint->damping[i] > 0.0;
+        }
+        if (acts) {
+            sim->acting[sim->acting_count++] = j;
         }
     }
 }
@@ -143,7 +155,7 @@ static void fill_joints(KlSim *sim) {
         size_t count = (size_t)(sim->dof_start[j + 1] - sim->dof_start[j]);
         memcpy(sim->start.target + sim->dof_start[j], sim->model->joints[j].target, count * sizeof(double));
     }
-    list_angles(sim);
+    list_freedoms(sim);
     kl_locate_joints(sim, sim->start.pose, NULL, sim->start.position);
     for (int32_t e = 0; e < sim->event_count; e++) {
         sim->start.event_body[e] = -1.0;

@@ -44,6 +44,10 @@ typedef struct KlState {
     int64_t step;
 } KlState;
 
+typedef struct KlFreedom {
+    int32_t joint, dof;  // dof within the joint
+} KlFreedom;
+
 typedef struct KlLimit {  // an active limit of one degree of freedom
     int32_t joint, dof;   // dof within the joint
     bool upper;
@@ -94,6 +98,10 @@ struct KlSim {
     double *dof_cosine;              // (n_dof) of angles there, times a number > 0
     int32_t *angle_dof;              // (angle_count) degrees of freedom that are angles and unwrap
     int32_t angle_count;
+    int32_t *acting;  // (acting_count) joints that are driven or damped
+    int32_t acting_count;
+    KlFreedom *limited;  // (limited_count) degrees of freedom with a limit
+    int32_t limited_count;
     double *dof_velocity;    // (n_dof) of u-
     double *dof_row;         // (n_dof x 12)
     double *dof_effort;      // (n_dof) of this step [N], [N m]
