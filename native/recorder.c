@@ -17,8 +17,8 @@ typedef struct Column {
 enum { COLUMN_COUNT = 3, COLUMN_METRICS = 2 };
 static const char *const column_ids[COLUMN_COUNT] = {"pose", "twist", [COLUMN_METRICS] = "metrics"};
 
-static const double *column_data(const KlSim *sim, int column) {
-    return column == COLUMN_METRICS ? kl_sim_metrics(sim) : kl_sim_find_field(sim, column_ids[column])->data;
+static const double *column_data(const RunStep *step, int column) {
+    return column == COLUMN_METRICS ? step->metrics : kl_sim_find_field(step->sim, column_ids[column])->data;
 }
 
 static int32_t column_width(const KlSim *sim, int column) {
@@ -96,13 +96,13 @@ KlStatus recorder_begin(Recorder *recorder, const char *solver) {
 
 // --- rows -----------------------------------------------------------------------------------------
 
-static KlStatus write_csv_row(Recorder *recorder, const KlSim *sim) {
+static KlStatus write_csv_row(Recorder *recorder, const RunStep *step) {
     FILE *file = recorder->output.file;
-    fprintf(file, "%s,%lld,%.17g,%016llx", recorder->solver, (long long)kl_sim_step_index(sim), kl_sim_time(sim),
-            (unsigned long long)kl_sim_hash(sim));
-    const double *metrics = kl_sim_metrics(sim);
+    const KlSim *sim = step->sim;
+    fprintf(file, "%s,%lld,%.17g,%016llx", kl_solver_kind(step->kind)->id, (long long)kl_sim_step_index(sim),
+            kl_sim_time(sim), (unsigned long long)kl_sim_hash(sim));
     for (int32_t i = 0; i < kl_metric_count(); i++) {
-        fprintf(file, ",%.17g", metrics[i]);
+        fprintf(file, ",%.17g", step->metrics[i]);
     }
     fputc('\n', file);
     return ferror(file) ? cli_fail_output(recorder->output.path, "write error") : KL_OK;
@@ -130,13 +130,14 @@ static KlStatus grow(Recorder *recorder, const KlSim *sim) {
     return fits ? KL_OK : kl_fail(KL_ERR_MEMORY, "out of memory for the trajectory");
 }
 
-static KlStatus keep_row(Recorder *recorder, const KlSim *sim) {
+static KlStatus keep_row(Recorder *recorder, const RunStep *step) {
+    const KlSim *sim = step->sim;
     KL_TRY(grow(recorder, sim));
     recorder->times[recorder->count] = kl_sim_time(sim);
     recorder->hashes[recorder->count] = kl_sim_hash(sim);
     for (int i = 0; i < COLUMN_COUNT; i++) {
         Column *column = &recorder->columns[i];
-        memcpy(column->values + recorder->count * column->width, column_data(sim, i),
+        memcpy(column->values + recorder->count * column->width, column_data(step, i),
                (size_t)column->width * sizeof(double));
     }
     recorder->count++;
@@ -165,14 +166,18 @@ static KlStatus write_problem(Recorder *recorder, const KlSim *sim, const KlSolu
     return dataset_write(&recorder->h5, name, &record, recorder->with_delassus);
 }
 
-KlStatus recorder_step(void *context, const KlSim *sim, const KlSolution *solution) {
+// A table has a row for every solver; HDF5 holds motions and problems, which are the driver's.
+KlStatus recorder_step(void *context, const RunStep *step) {
     Recorder *recorder = context;
     if (recorder->h5.id < 0) {
-        return write_csv_row(recorder, sim);
+        return write_csv_row(recorder, step);
     }
-    KL_TRY(keep_row(recorder, sim));
-    bool sampled = (kl_sim_step_index(sim) - 1) % recorder->every == 0;
-    return sampled && kl_sim_problem(sim)->dim > 0 ? write_problem(recorder, sim, solution) : KL_OK;
+    if (step->guest) {
+        return KL_OK;
+    }
+    KL_TRY(keep_row(recorder, step));
+    bool sampled = (kl_sim_step_index(step->sim) - 1) % recorder->every == 0;
+    return sampled && kl_sim_problem(step->sim)->dim > 0 ? write_problem(recorder, step->sim, step->solution) : KL_OK;
 }
 
 KlStatus recorder_end(Recorder *recorder) {

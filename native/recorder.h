@@ -13,9 +13,9 @@ typedef struct Recorder Recorder;
 KlStatus recorder_create(const RunPlan *plan, const char *path, bool force, int64_t every, bool with_delassus,
                          const char *command, Recorder **recorder);
 KlStatus recorder_begin(Recorder *recorder, const char *solver);  // steps that follow are this solver's
-KlStatus recorder_step(void *recorder, const KlSim *sim, const KlSolution *solution);  // a RunWatcher
-KlStatus recorder_end(Recorder *recorder);                                             // of this solver
-KlStatus recorder_commit(Recorder *recorder);  // the file appears under its name
-void recorder_destroy(Recorder *recorder);     // without commit nothing is left behind
+KlStatus recorder_step(void *recorder, const RunStep *step);      // a RunWatcher
+KlStatus recorder_end(Recorder *recorder);                        // of this solver
+KlStatus recorder_commit(Recorder *recorder);                     // the file appears under its name
+void recorder_destroy(Recorder *recorder);                        // without commit nothing is left behind
 
 #endif

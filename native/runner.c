@@ -383,7 +383,10 @@ KlStatus run_one(const CliArgs *args, const RunPlan *plan, int32_t kind, const R
         }
         run_stats_step(stats, sim, each || stats->steps + 1 == plan->steps);
         stats->hash_at_step = stats->steps == plan->expected_step ? kl_sim_hash(sim) : stats->hash_at_step;
-        status = watcher != NULL ? watcher->step(watcher->context, sim, kl_sim_solution(sim)) : KL_OK;
+        if (watcher != NULL) {
+            RunStep seen = {sim, kind, false, kl_sim_metrics(sim), kl_sim_solution(sim)};
+            status = watcher->step(watcher->context, &seen);
+        }
         cli_progress_update(progress, *progress_done + (double)stats->steps);
     }
     stats->total = each ? stats->total : kl_clock() - start;
@@ -418,8 +421,14 @@ static void note_residuals(RunStats *stats, const KlProblem *problem, const KlSo
                   {"f_ncp", r.objective_ncp},
                   {"iterations", solution->iterations},
                   {"t_solve", solution->time},
+                  {"t_iter", solution->iterations > 0 ? solution->time / solution->iterations : 0.0},
+                  {"t_step", (double)NAN},  // a step has many solves
                   {"outcome", (double)solution->outcome},
+                  {"factorizations", solution->factorizations},
+                  {"penalty", solution->penalty},
                   {"n_d", problem->dim},
+                  {"n_jd", problem->joint_rows},
+                  {"n_l", problem->limit_count},
                   {"n_c", problem->contact_count}};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         int32_t metric = kl_metric_find(values[i].id);
@@ -459,33 +468,44 @@ static KlStatus curated_make(const CliArgs *args, const RunPlan *plan, Curated *
 }
 
 // A guest solves the driver's problem; when it fails it is out from there on.
-static void curated_guest(KlSolver *solver, const KlProblem *problem, RunStats *stats) {
-    KlSolution solution;
+static void curated_guest(KlSolver *solver, const KlProblem *problem, RunStats *stats, KlSolution *solution) {
     if (strcmp(stats->outcome, "finished") != 0) {
         return;
     }
-    KlStatus status = kl_solver_solve(solver, problem, NULL, &solution);
+    KlStatus status = kl_solver_solve(solver, problem, NULL, solution);
     if (status != KL_OK) {
         note_failure(stats, status);
         return;
     }
-    note_residuals(stats, problem, &solution);
+    note_residuals(stats, problem, solution);
+}
+
+// The driver's row first. A guest that is out has none.
+static KlStatus curated_watch(const Curated *curated, const RunPlan *plan, const RunWatcher *watcher,
+                              const RunStats *stats, const KlSolution *solutions) {
+    for (int32_t i = 0; i < curated->count && watcher != NULL; i++) {
+        RunStep seen = {curated->sim, plan->choice.kinds[i], i > 0, stats[i].final, &solutions[i]};
+        if (strcmp(stats[i].outcome, "finished") == 0) {
+            KL_TRY(watcher->step(watcher->context, &seen));
+        }
+    }
+    return KL_OK;
 }
 
 // One step of the driver. Its solve counts as any other's: the same problem, the same clock.
-static KlStatus curated_step(Curated *curated, const RunWatcher *watcher, RunStats *stats) {
+static KlStatus curated_step(Curated *curated, const RunPlan *plan, const RunWatcher *watcher, RunStats *stats) {
     KL_TRY(kl_sim_begin_step(curated->sim));
     const KlProblem *problem = kl_sim_problem(curated->sim);
-    KlSolution driver;
-    KL_TRY(kl_solver_solve(curated->solvers[0], problem, NULL, &driver));
+    KlSolution solutions[MAX_CHOSEN];
+    KL_TRY(kl_solver_solve(curated->solvers[0], problem, NULL, &solutions[0]));
     for (int32_t i = 1; i < curated->count; i++) {
-        curated_guest(curated->solvers[i], problem, &stats[i]);
+        curated_guest(curated->solvers[i], problem, &stats[i], &solutions[i]);
     }
-    KL_TRY(kl_sim_end_step(curated->sim, driver.lambda));
+    KL_TRY(kl_sim_end_step(curated->sim, solutions[0].lambda));
     note_motion(&stats[0], curated->sim);
     note_metrics(&stats[0], curated->sim);  // energies, violations ...; what the solve gives comes next
-    note_residuals(&stats[0], problem, &driver);
-    return watcher != NULL ? watcher->step(watcher->context, curated->sim, &driver) : KL_OK;
+    note_residuals(&stats[0], problem, &solutions[0]);
+    return curated_watch(curated, plan, watcher, stats, solutions);
 }
 
 KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher *watcher, CliProgress *progress,
@@ -504,7 +524,7 @@ KlStatus run_curated(const CliArgs *args, const RunPlan *plan, const RunWatcher 
             }
             break;
         }
-        KlStatus done = curated_step(&curated, watcher, stats);
+        KlStatus done = curated_step(&curated, plan, watcher, stats);
         if (done == KL_ERR_IO || done == KL_ERR_MEMORY) {  // the watcher's
             status = done;
         } else if (done != KL_OK) {

@@ -66,10 +66,19 @@ KlStatus run_stats_begin(const RunPlan *plan, RunStats *stats);
 void run_stats_free(RunStats *stats);
 void run_stats_step(RunStats *stats, const KlSim *sim, bool measured);  // after each step; with its metrics or without
 
+// What one solver made of a step.
+typedef struct RunStep {
+    const KlSim *sim;       // after the step
+    int32_t kind;           // the solver's
+    bool guest;             // of a curated run: the step is the driver's
+    const double *metrics;  // (kl_metric_count), NaN where a guest has none
+    const KlSolution *solution;
+} RunStep;
+
 // Sees every finished step; a failure ends the run.
 typedef struct RunWatcher {
     void *context;
-    KlStatus (*step)(void *context, const KlSim *sim, const KlSolution *solution);
+    KlStatus (*step)(void *context, const RunStep *step);
 } RunWatcher;
 
 // Simulates to the end. A solver that fails or diverges is an outcome; a failing watcher an error.

@@ -2,6 +2,7 @@
 
 Run by ctest with KL_COMMAND (the program) and KL_SOURCE (the repository) set.
 """
+import csv
 import json
 import os
 import re
@@ -215,6 +216,22 @@ class Run(Command):
         alone = self.json("run", "boxes_fixed", "--run", "dropped", "--steps", 350, "-s", "newton-ncp", "--json")
         self.assertEqual(both["runs"][0]["hash"], alone["runs"][0]["hash"])
         self.assertEqual(both["runs"][1]["max"]["n_d"], alone["runs"][0]["max"]["n_d"])
+
+    def test_a_table_of_a_curated_run_has_a_row_for_every_solver(self):
+        done = self.ok("run", "boxes_fixed", "--steps", 3, "-s", "newton-ncp,pgs-ncp", "--curated", "--record", "-",
+                       "--max-iter", 7)
+        rows = list(csv.DictReader(line for line in done.stdout.splitlines() if line.count(",") > 10))
+        self.assertEqual([(row["solver"], row["step"]) for row in rows],
+                         [(solver, str(step)) for step in (1, 2, 3) for solver in ("newton-ncp", "pgs-ncp")])
+        for row in rows:
+            self.assertGreaterEqual(int(row["iterations"]), 1)
+            self.assertGreater(float(row["t_iter"]), 0)
+            self.assertEqual(row["n_jd"], "6")
+        driver, guest = rows[0], rows[1]
+        self.assertEqual(driver["factorizations"], "1")
+        self.assertEqual((guest["iterations"], guest["outcome"]), ("7", "1"))
+        self.assertEqual(driver["hash"], guest["hash"])
+        self.assertEqual(guest["kinetic_energy"], "nan")
 
     def test_recorded_problems_are_solved_by_solve_and_the_run_verified(self):
         record = self.path("a.h5")
