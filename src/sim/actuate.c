@@ -129,7 +129,7 @@ static void add_bounded(KlSim *sim, int32_t joint, int32_t i, Law law, double bo
 
 static void implicit_drives(KlSim *sim, int32_t joint) {
     const KlJointDef *def = &sim->model->joints[joint];
-    double dt = sim->settings.dt, q[KL_JOINT_MAX_DOFS], rate[KL_JOINT_MAX_DOFS];
+    double dt = sim->settings.dt, q[KL_JOINT_MAX_DOFS] = {0}, rate[KL_JOINT_MAX_DOFS] = {0};
     double h = sim->settings.integrator == KL_INTEGRATOR_MOREAU ? 0.5 * dt : dt;
     desired(sim, joint, kl_sim_now(sim) + dt, q, rate);
     int32_t first = sim->dof_start[joint];
