@@ -1064,9 +1064,8 @@ bool kl_block_lu_factor_shifted(KlBlockLu *lu, const KlBlockMatrix *m, const dou
 
 bool kl_block_lu_factor_source(KlBlockLu *lu, const KlBlockSource *source, const double *shift,
                                const uint8_t *left_out) {
-    static const KlBlockMatrix none = {0};
-    KL_ASSERT(lu->symmetric, "a source gives blocks of a symmetric matrix");
-    return factor(lu, &none, source, shift, left_out);
+    KL_ASSERT(source != NULL && lu->symmetric, "a source gives blocks of a symmetric matrix");
+    return factor(lu, NULL, source, shift, left_out);
 }
 
 double kl_block_lu_least_scaled_pivot(const KlBlockLu *lu, const double *size) {
