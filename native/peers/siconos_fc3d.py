@@ -4,7 +4,8 @@
 Needs Debian's python3-siconos, python3-scipy and python3-h5py. Every problem is scaled to unit mean diagonal
 of W first, because Siconos's error has units. All residuals are the scale-free natural map r_nat_rel, computed
 here from the reactions; times are medians over the repeats with the spread (least, most), in processor seconds
-of this process, one thread. Whoever exceeds --budget seconds in one solve is not repeated.
+of this process, one thread, less what reading that clock takes (a third of a microsecond; ours carry their own).
+Whoever exceeds --budget seconds in one solve is not repeated.
 
   native/peers/siconos_fc3d.py --kinloop build/native/kinloop tests/data/fclib/*.hdf5 > results.json
 """
@@ -76,6 +77,15 @@ def natural_relative(w, q, mu, reaction):
 SOLVERS = {"NSGS": "dense", "PROX": "sparse", "ADMM": "sparse"}
 
 
+def clock_time():
+    """Seconds between two readings of the clock with nothing in between."""
+    pairs = [(time.process_time(), time.process_time()) for _ in range(1000)]
+    return statistics.median(end - begin for begin, end in pairs)
+
+
+CLOCK = clock_time()
+
+
 def run_siconos(name, w, q, mu, tolerance, repeats, budget):
     nc, times = len(mu), []
     for _ in range(repeats):
@@ -87,7 +97,7 @@ def run_siconos(name, w, q, mu, tolerance, repeats, budget):
         reaction, velocity = np.zeros(3 * nc), np.zeros(3 * nc)
         begin = time.process_time()
         info = sn.fc3d_driver(problem, reaction, velocity, options)
-        times.append(time.process_time() - begin)
+        times.append(time.process_time() - begin - CLOCK)
         if times[-1] > budget:
             break
     return {"solver": "siconos " + name, "converged": info == 0,
@@ -104,7 +114,9 @@ def run_kinloop(command, path, solver, tolerance, repeats):
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     result = json.loads(done.stdout)["results"][0]
     return {"solver": "kinloop " + solver, "converged": result["outcome"] == "converged",
-            "iterations": result["iterations"], "natural_relative": result["r_nat_rel"], "time": result["time_s"],
+            "iterations": result["iterations"], "natural_relative": result["r_nat_rel"],
+            # Both are upper bounds: other programs run in the first, reading its clock is in the second.
+            "time": min(result["time_s"], result["cpu_s"]),
             "repeats": repeats}
 
 
