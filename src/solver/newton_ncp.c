@@ -86,8 +86,10 @@ static const double ROUNDING = 1e-15;     // of |x|
 static const double INSIDE = 1.0 - 1e-6;  // of friction: what slides is nearer to its cone
 static const double HELD_SHARE = 0.1;     // of the tolerance, left in held rows
 static const double ATTEMPT_DROP = 0.7;   // of r_nat_rel in each step of an attempt from the interior
+static const double CHORD_DROP = 0.1;     // of |F|, by a step whose factor serves again
 enum {
     HELD_TRIES = 3,
+    CHORDS = 3,
     SWEEPS = 4,  // in one iteration
     MOST_SWEEPS = 20,
     WINDOW = 3,
@@ -205,6 +207,10 @@ static double strict_relative(const Newton *n, const double *natural) {
         largest = error > largest ? error : largest;
     }
     return largest * s->unit / s->report_size;
+}
+
+static bool is_strict(const Newton *n, double tolerance) {
+    return n->best_relative <= tolerance && strict_relative(n, n->natural) <= STRICT;
 }
 
 static void evaluate_present(Newton *n) {
@@ -524,12 +530,31 @@ static bool newton_step(Newton *n) {
     return false;
 }
 
+// The factor serves again while it takes the point near: states are the same, directions hardly other.
+static void step_again(Newton *n, double tolerance, double before) {
+    KlScaled *s = &n->scaled;
+    for (int32_t i = 0; i < CHORDS && !s->bodies && n->merit <= CHORD_DROP * before && !is_strict(n, tolerance); i++) {
+        before = n->merit;
+        if (kl_semismooth_states(s, n->x, n->velocity, n->state) > 0) {
+            return;
+        }
+        kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
+        kl_scaled_solve(s, n->right, 0, n->step);
+        if (!take(n, 1.0)) {
+            return;
+        }
+    }
+}
+
 static void iterate_newton(Newton *n, double tolerance) {
-    double before = n->relative;
+    double before = n->relative, merit = n->merit;
     bool accepted = newton_step(n);
+    if (accepted) {
+        step_again(n, tolerance, merit);
+    }
     n->refusals = accepted ? 0 : n->refusals + 1;
     n->phase_steps++;
-    if (n->best_relative <= tolerance && (strict_relative(n, n->natural) <= STRICT || n->relative > 0.5 * before)) {
+    if (n->best_relative <= tolerance && (is_strict(n, tolerance) || n->relative > 0.5 * before)) {
         n->settled = true;
         return;
     }
