@@ -116,8 +116,8 @@ static void find_angles(const KlSim *sim, const double *previous, double *positi
 }
 
 void kl_locate_joints(KlSim *sim, const double *pose, const double *previous, double *position) {
-    for (int32_t j = 0; j < sim->joint_count;
-         j++) {  // all of them first: numbers just stored one by one make pairs wait
+    // All frames first: pairs would wait for numbers just stored one by one.
+    for (int32_t j = 0; j < sim->joint_count; j++) {
         kl_joint_frame(&sim->model->joints[j], pose, &sim->frame[j]);
     }
     for (int32_t j = 0; j < sim->joint_count; j++) {
