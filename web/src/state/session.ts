@@ -484,7 +484,8 @@ let fraction = 0;
 
 function playFrame(now: number): void {
     if (!playing.value) return;
-    const elapsed = Math.min(0.1, (now - lastFrame) / 1000);
+    // A late picture is told when it was begun, which may be before playing was.
+    const elapsed = Math.min(0.1, Math.max(0, now - lastFrame) / 1000);
     lastFrame = now;
     fraction += (elapsed * speed.value) / dt.value;
     const whole = Math.floor(fraction);

@@ -8,7 +8,18 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { download, drawn, filled, openPage, says, seek, shots, until } from './browser.mjs';
+import {
+    download,
+    drawn,
+    filled,
+    newContext,
+    openIn,
+    openPage,
+    says,
+    seek,
+    shots,
+    until,
+} from './browser.mjs';
 import { browser, server } from './site.mjs';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -438,6 +449,30 @@ test('a run that takes long waits for Run, with its estimate', async () => {
     await note.getByRole('button', { name: 'Run' }).click();
     await page.waitForFunction((n) => window.kinloop.lanes[0].filled > n, filledNow);
     await note.waitFor({ state: 'detached' });
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('playing goes on from the step shown when pictures are late', async () => {
+    const context = await newContext(browser);
+    // The time that a picture is told is when it was begun, on a busy machine long before it is drawn.
+    await context.addInitScript(() => {
+        const draw = window.requestAnimationFrame.bind(window);
+        window.requestAnimationFrame = (call) => draw((time) => call(time - 200));
+    });
+    const { page, errors } = await openIn(context, server.url + SHORT);
+    await filled(page);
+    const least = await page.evaluate(async () => {
+        let lowest = Infinity;
+        window.kinloop.seek(5);
+        window.kinloop.play();
+        while (window.kinloop.step <= 5 && lowest >= 5) {
+            await new Promise((done) => setTimeout(done, 5));
+            lowest = Math.min(lowest, window.kinloop.step);
+        }
+        return lowest;
+    });
+    assert.ok(least >= 5, `it jumps back to ${least}`);
     assert.deepEqual(errors, []);
     await context.close();
 });
