@@ -422,7 +422,6 @@ static void note_residuals(RunStats *stats, const KlProblem *problem, const KlSo
                   {"iterations", solution->iterations},
                   {"t_solve", solution->time},
                   {"t_iter", solution->iterations > 0 ? solution->time / solution->iterations : 0.0},
-                  {"t_step", (double)NAN},  // a step has many solves
                   {"outcome", (double)solution->outcome},
                   {"factorizations", solution->factorizations},
                   {"penalty", solution->penalty},
@@ -460,6 +459,7 @@ static void curated_free(Curated *curated) {
 static KlStatus curated_make(const CliArgs *args, const RunPlan *plan, Curated *curated) {
     *curated = (Curated){0};
     KL_TRY(kl_sim_create(plan->model, &curated->sim));
+    kl_sim_time_stages(curated->sim, false);  // many solves share a step: t_step would be nobody's
     for (int32_t i = 0; i < plan->choice.count; i++) {
         KL_TRY(solver_make(args, plan->choice.kinds[i], &plan->defaults, &curated->solvers[i]));
         curated->count++;

@@ -48,7 +48,7 @@ static const KlParam params[] = {
     KL_FACTOR_PARAM(KL_FACTOR_BODIES, "auto|dense|sparse|bodies", ""),
     {"eta", "First proximal term", "",
      "Proximal term of the first Newton step, relative to the scaled D with unit diagonal. Without limits and contacts "
-     "there is one step, which takes the least that the factorization bears.",
+     "the least that the factorization bears is taken in its place.",
      KL_PARAM_REAL, 1e-8, 1e-13, 1.0, true, NULL},
     {"interior", "Interior point first", "",
      "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL, 0.0,
@@ -695,7 +695,7 @@ static KlStatus take_in(Newton *n, KlRun *run) {
     n->best_relative = INFINITY;
     n->compliance = run->param[PARAM_COMPLIANCE] * run->param[KL_PARAM_TOLERANCE];
     kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
-    bool linear = n->scaled.limits + n->scaled.contacts == 0;  // no step is too long: the first one solves it
+    bool linear = n->scaled.limits + n->scaled.contacts == 0;  // no step is too long: mostly the first one solves it
     set_present(n, n->trial, linear ? n->scaled.least_shift : kl_param(run, PARAM_ETA), false);
     if (run->param[PARAM_INTERIOR] != 0.0) {
         evaluate_present(n);

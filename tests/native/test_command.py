@@ -232,6 +232,7 @@ class Run(Command):
         self.assertEqual((guest["iterations"], guest["outcome"]), ("7", "1"))
         self.assertEqual(driver["hash"], guest["hash"])
         self.assertEqual(guest["kinetic_energy"], "nan")
+        self.assertEqual((driver["t_step"], guest["t_step"]), ("nan", "nan"))  # a step that many solve is nobody's
 
     def test_recorded_problems_are_solved_by_solve_and_the_run_verified(self):
         record = self.path("a.h5")
