@@ -6,7 +6,6 @@ import { change, dt, experiment, play, steps, styles } from '../state/session';
 import { KlElement } from './element';
 
 export function duration(seconds: number): string {
-    if (!Number.isFinite(seconds)) return 'more than an hour';
     if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
     if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
     return `${(seconds / 3600).toFixed(1)} h`;
@@ -18,9 +17,9 @@ export class KlEstimate extends KlElement {
         if (!now?.waiting) return html``;
         const solver = styles.value.get(now.slowest)?.title ?? now.slowest;
         return html`<div class="estimate" role="alert">
-            <strong>This run takes about ${duration(now.seconds)}</strong>
+            <strong>${Number.isFinite(now.seconds) ? `This run takes about ${duration(now.seconds)}` : 'How long this run takes is not known yet'}</strong>
             <span>
-                ${steps.value} steps, ${(steps.value * dt.value).toFixed(1)} s of motion; ${solver} is the slowest. ${now.steps > 0 ? `Judged by its first ${now.steps} steps` : 'Its first step is not done after 3 s'}; contacts to come can make it longer.
+                ${steps.value} steps, ${(steps.value * dt.value).toFixed(1)} s of motion; ${solver} is the slowest. ${now.steps > 0 ? `Judged by ${now.steps} of its first steps` : 'Its first step is not done after 20 s'}; contacts to come can make it longer.
             </span>
             <span class="row">
                 <button class="primary" @click=${play}>Run</button>

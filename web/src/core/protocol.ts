@@ -55,6 +55,7 @@ export interface Chunk {
     first: number; // step number before the first row
     count: number;
     record: Float64Array; // (count x columns)
+    work: number; // [s] that the worker took for it, its waits left out
     frameSteps: Int32Array;
     hashes: BigUint64Array;
     fields: FieldChunk[];

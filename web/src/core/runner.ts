@@ -73,6 +73,7 @@ function stateHash(page: Page): bigint {
 
 /** Collects rows and frames until they are worth a message. */
 class ChunkBuilder {
+    work = 0; // [ms]
     private rows: Float64Array[] = [];
     private steps: number[] = [];
     private hashes: bigint[] = [];
@@ -122,6 +123,7 @@ class ChunkBuilder {
             first: this.first,
             count: this.count,
             record,
+            work: this.work / 1000,
             frameSteps: Int32Array.from(this.steps),
             hashes: BigUint64Array.from(this.hashes),
             fields,
@@ -131,7 +133,7 @@ class ChunkBuilder {
         this.steps = [];
         this.hashes = [];
         this.parts = new Map();
-        this.bytes = this.count = 0;
+        this.bytes = this.count = this.work = 0;
         this.since = performance.now();
         return chunk;
     }
@@ -295,7 +297,12 @@ export class Runner {
     }
 
     private slice(from: number): void {
-        const end = performance.now() + 1000 * SLICE;
+        const began = performance.now();
+        this.work(from, began + 1000 * SLICE);
+        this.builder.work += performance.now() - began;
+    }
+
+    private work(from: number, end: number): void {
         let step = from;
         while (step < this.until || this.page.busy) {
             const left = (end - performance.now()) / 1000;

@@ -16,6 +16,7 @@ export class Lane {
     history: History;
     client: CoreClient;
     stoppedAt = -1;
+    worked = 0; // [s] that its worker took for all it has done
     job: Job | null = null;
     private target = 0;
     private started: Promise<Tables>;
@@ -35,6 +36,7 @@ export class Lane {
         return new CoreClient({
             chunk: (chunk) => {
                 this.history.append(chunk);
+                this.worked += chunk.work;
                 this.filled.value = this.history.lastStep;
                 this.changed();
             },

@@ -14,6 +14,7 @@ function chunk(first: number, steps: { outcome: number; modes: number[] }[]): Ch
         first,
         count: steps.length,
         record: Float64Array.from(steps, (s) => s.outcome),
+        work: 0,
         frameSteps: Int32Array.from(steps, (_, i) => first + i + 1),
         hashes: new BigUint64Array(steps.length),
         fields: [

@@ -11,6 +11,7 @@ function chunk(first: number, count: number): Chunk {
         first,
         count,
         record,
+        work: 0,
         frameSteps: steps,
         hashes: BigUint64Array.from(steps, (s) => BigInt(s)),
         fields: [
