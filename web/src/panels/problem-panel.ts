@@ -2,14 +2,14 @@
 // how each solver ended on it.
 import './panels.css';
 import { signal } from '@preact/signals-core';
-import { html } from 'lit';
+import { html, nothing } from 'lit';
 import { KlElement } from '../app/element';
-import { number } from '../app/format';
+import { number, withUnit } from '../app/format';
 import type { Matrix } from '../core/protocol';
 import type { ConditionInfo, ProblemInfo } from '../core/types';
 import { belongs, bestIteration, blockAt, worstBlock } from '../state/blame';
 import { compareBy, explaining, inspection, type StepCurve, stepCurves } from '../state/explain';
-import { cursor, experiment, focused, runIndex, scene, selection, styles } from '../state/session';
+import { cursor, experiment, focused, runIndex, scene, selection, styles, tables } from '../state/session';
 import './own-problem';
 
 const detail = signal<{
@@ -21,6 +21,21 @@ const detail = signal<{
     error: string;
 } | null>(null);
 const mapOpen = signal(false);
+
+const RESIDUALS = ['r_dual', 'r_ncp', 'r_nat', 'r_nat_rel'];
+
+/** What is told of how a solver ended. */
+interface Quantity {
+    name: string;
+    text?: string;
+    of: (curve: StepCurve) => unknown;
+}
+
+/** The core's own words on a metric. */
+function metric(id: string, name: string): { name: string; text: string } {
+    const info = tables.value?.metrics.find((m) => m.id === id);
+    return { name, text: info ? `${withUnit(info.title, info.unit && `[${info.unit}]`)}. ${info.text}` : '' };
+}
 
 export class KlProblemPanel extends KlElement {
     override render() {
@@ -150,30 +165,51 @@ export class KlProblemPanel extends KlElement {
         return html`<kl-impedance></kl-impedance>`;
     }
 
-    private endings() {
+    /** What is told of each solver. */
+    private quantities(): Quantity[] {
         const shares = detail.value?.curves;
         const known = stepCurves.value.some((c) => shares?.has(c));
+        return [
+            { name: 'outcome', of: (c) => c.solution?.outcome ?? '–' },
+            { name: 'it.', text: 'Iterations', of: (c) => c.solution?.iterations ?? '–' },
+            {
+                name: 'best at',
+                text: 'Iteration with the smallest scale-free residual',
+                of: (c) => number(bestIteration(c)),
+            },
+            {
+                name: 'worst at',
+                text: 'The joint, limit or contact with the largest scale-free error',
+                of: (c) => this.worst(c),
+            },
+            ...(known
+                ? [
+                      {
+                          ...metric('internal_share', 'internal'),
+                          of: (c: StepCurve) => number(shares?.get(c), 3),
+                      },
+                  ]
+                : []),
+            ...RESIDUALS.map((id) => ({
+                ...metric(id, id),
+                of: (c: StepCurve) => number(c.solution?.residuals[id], 2),
+            })),
+        ];
+    }
+
+    /** A row a quantity, a column a solver: as wide as the inspector is, with four solvers too. */
+    private endings() {
+        const title = (id: string) => styles.value.get(id)?.title ?? id;
         return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Solver outcomes">
-            <table class="numbers">
+            <table class="outcomes">
                 <thead>
-                    <tr><th scope="col">solver</th><th scope="col" title="The joint, limit or contact with the largest scale-free error">worst at</th><th scope="col" title="Iterations">it.</th><th scope="col" title="Iteration with the smallest scale-free residual">best at</th><th scope="col">outcome</th>${known ? html`<th scope="col">internal</th>` : null}<th scope="col">r_dual</th><th scope="col">r_ncp</th><th scope="col">r_nat</th><th scope="col">r_nat_rel</th></tr>
+                    <tr><td></td>${stepCurves.value.map((c) => html`<th scope="col">${title(c.solver)}</th>`)}</tr>
                 </thead>
                 <tbody>
-                    ${stepCurves.value.map((c) => {
-                        const r = c.solution?.residuals ?? {};
-                        return html`<tr>
-                            <th scope="row">${styles.value.get(c.solver)?.title ?? c.solver}</th>
-                            <td>${this.worst(c)}</td>
-                            <td>${c.solution?.iterations ?? '–'}</td>
-                            <td>${number(bestIteration(c))}</td>
-                            <td>${c.solution?.outcome ?? '–'}</td>
-                            ${known ? html`<td>${number(shares?.get(c), 3)}</td>` : null}
-                            <td>${number(r.r_dual, 2)}</td>
-                            <td>${number(r.r_ncp, 2)}</td>
-                            <td>${number(r.r_nat, 2)}</td>
-                            <td>${number(r.r_nat_rel, 2)}</td>
-                        </tr>`;
-                    })}
+                    ${this.quantities().map(
+                        ({ name, text, of }) =>
+                            html`<tr><th scope="row" title=${text ?? nothing}>${name}</th>${stepCurves.value.map((c) => html`<td>${of(c)}</td>`)}</tr>`,
+                    )}
                 </tbody>
             </table>
         </div>`;

@@ -314,11 +314,15 @@ test('a method that goes wrong shows at which constraint and iteration', async (
     await filled(page);
     await seek(page, 150);
     await page.getByRole('tab', { name: 'Problem' }).click();
-    const row = page.locator('kl-problem-panel tbody tr').filter({ hasText: 'PGS-NCP' });
-    await row.getByRole('button').waitFor();
+    const table = page.getByRole('region', { name: 'Solver outcomes' });
+    assert.deepEqual(await table.locator('thead th').allTextContents(), ['PGS-NCP', 'ADMM-NCP+']);
+    const worst = table.locator('tr', { hasText: 'worst at' }).getByRole('button').first();
+    await worst.waitFor();
+    const fits = await table.evaluate((e) => e.scrollWidth <= e.clientWidth);
+    assert.ok(fits, 'the outcomes of two solvers are seen without scrolling sideways');
     const note = page.locator('[data-plot="convergence"] .plot-note');
     await note.filter({ hasText: /Worst: .* of PGS-NCP/ }).waitFor();
-    await row.getByRole('button').click();
+    await worst.click();
     await page.waitForFunction(() => window.kinloop.selection !== null);
     await page.getByRole('button', { name: 'Error by constraint and iteration' }).click();
     const map = page.locator('kl-error-map figure');
@@ -326,10 +330,9 @@ test('a method that goes wrong shows at which constraint and iteration', async (
     await page.waitForFunction(
         () => !document.querySelector('kl-error-map').textContent.includes('More to come'),
     );
-    const worst = await row.getByRole('button').textContent();
     assert.equal(
         await map.locator('figcaption b').textContent(),
-        worst,
+        await worst.textContent(),
         'the map ends where the solve ended',
     );
     assert.ok((await map.locator('g').first().locator('rect').count()) > 10);
