@@ -11,6 +11,7 @@
 //   sel=kind.index selection                           plots=id~choice~axes~size,id  open plots; axes: xlin.ylog,
 //                                                        size: thirds of the usual width x height [px], as 4x220
 //   tab=ID         tab of the inspector, the first when absent
+//   show=WORD,-WORD,WORD.value     what views and plots show besides, where it differs from how the page begins
 //   e=version      of the core that wrote the link     h=step:hash,hash    state per solver
 //   b=stride:digests,digests   two characters per block of `stride` steps on the way there, per solver
 import type { OwnAxes } from '../plots/definition';
@@ -35,6 +36,7 @@ export interface View {
     selection: { kind: 'body' | 'joint' | 'contact' | 'geom'; index: number } | null;
     plots: PlotLink[] | null;
     tab?: string; // of the inspector, the first when absent
+    show?: string[]; // words of what views and plots show besides
 }
 
 export interface Expected {
@@ -105,6 +107,7 @@ export async function encodeLink(
     if (view.camera) out.push(['cam', view.camera.map((c) => Number(c.toPrecision(4))).join(',')]);
     if (view.selection) out.push(['sel', `${view.selection.kind}.${view.selection.index}`]);
     if (view.tab) out.push(['tab', view.tab]);
+    if (view.show) out.push(['show', view.show.join(',')]);
     if (view.plots) out.push(['plots', view.plots.map(plotText).join(',')]);
     if (expected) out.push(['e', expected.core], ['h', `${expected.step}:${expected.hashes.join(',')}`]);
     if (expected?.blocks) out.push(['b', `${expected.blocks.stride}:${expected.blocks.digests.join(',')}`]);
@@ -173,6 +176,7 @@ export async function decodeLink(fragment: string): Promise<Linked> {
             selection: readSelection(get('sel'), drop),
             plots: readPlots(get('plots'), drop),
             tab: word(get('tab'), 'tab', drop) || undefined,
+            show: readShow(get('show'), drop),
         },
         expected: readExpected(get('h'), get('e'), drop, (solvers) =>
             parts ? parts.readBlocks(get('b'), solvers, drop) : null,
@@ -278,6 +282,15 @@ function readSelection(text: string | undefined, drop: Drop): View['selection'] 
     if (match) return { kind: match[1] as 'body', index: Number(match[2]) };
     drop('sel', 'not a selection');
     return null;
+}
+
+function readShow(text: string | undefined, drop: Drop): View['show'] {
+    const words = text?.split(',').filter((word) => word.length > 0) ?? [];
+    const [good, bad] = [true, false].map((fits) =>
+        words.filter((w) => /^-?\w+(\.[\w.-]{1,64})?$/.test(w) === fits),
+    );
+    if (bad.length > 0) drop('show', `"${bad[0].slice(0, 20)}" is not a word of it`);
+    return good.length > 0 ? good : undefined;
 }
 
 function readPlots(text: string | undefined, drop: Drop): View['plots'] {

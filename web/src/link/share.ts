@@ -7,6 +7,7 @@ import { cursor, dt, experiment, lanes, open, playing, selection, steps, tables 
 import { FIRST_TAB, openTab } from '../state/tabs';
 import { cameraState } from '../views3d/options';
 import { decodeLink, encodeLink, type Linked, type View } from './codec';
+import { show, shownWords } from './shown';
 import { linkVerdict } from './verdict';
 
 export const embedded = new URLSearchParams(location.search).has('embed');
@@ -18,6 +19,7 @@ export function currentView(): View {
         selection: selection.value,
         plots: openPlots.value,
         tab: openTab.value === FIRST_TAB ? undefined : openTab.value,
+        show: shownWords(),
     };
 }
 
@@ -56,6 +58,11 @@ async function openFragment(fragment: string): Promise<void> {
         if (linked.view.plots) openPlots.value = linked.view.plots;
         if (linked.view.tab) openTab.value = linked.view.tab;
         cameraState.value = linked.view.camera;
+        for (const word of show(
+            linked.view.show ?? [],
+            solvers.map((s) => s.id),
+        ))
+            say('warning', 'A part of the link was left out.', `show: "${word}" means nothing here`);
         const opened = await open(
             { ...linked.experiment, scene: found, solvers },
             { play: linked.expected === null && linked.view.time === 0, estimate: true },
@@ -117,6 +124,7 @@ export function followAddress(): void {
     if (embedded) return; // the page around it chose the address
     effect(() => {
         void [experiment.value, selection.value, openPlots.value, openTab.value, playing.value, lanes.value];
+        void shownWords();
         clearTimeout(writing);
         writing = window.setTimeout(() => void writeAddress(), 800);
     });

@@ -3,12 +3,19 @@ import './panels.css';
 import { html } from 'lit';
 import { KlElement } from '../app/element';
 import { lanes, styles } from '../state/session';
-import type { ViewOptions } from '../views3d/lane-scene';
-import { followCamera, ghost, linkedCameras, showViolation, toggle, viewOptions } from '../views3d/options';
+import {
+    followCamera,
+    ghost,
+    linkedCameras,
+    showViolation,
+    type Toggled,
+    toggle,
+    viewOptions,
+} from '../views3d/options';
 import type { KlStage } from '../views3d/stage';
 import { numberField } from './field';
 
-const SWITCHES: { id: Exclude<keyof ViewOptions, 'forceFactor'>; title: string }[] = [
+const SWITCHES: { id: Toggled; title: string }[] = [
     { id: 'forces', title: 'Contact forces (on body B)' },
     { id: 'split', title: 'Normal and friction apart' },
     { id: 'cones', title: 'Friction cones' },

@@ -38,7 +38,8 @@ export const FIRST_PLOTS = [
 
 export const openPlots = signal<OpenPlot[]>(FIRST_PLOTS.map((id) => ({ id, choice: '' })));
 const VAST = 2400; // [px] a window that would be left half empty by small plots
-export const plotSize = signal<'small' | 'large'>(globalThis.innerWidth >= VAST ? 'large' : 'small');
+export const usualPlotSize = globalThis.innerWidth >= VAST ? 'large' : 'small';
+export const plotSize = signal<'small' | 'large'>(usualPlotSize);
 
 export function allPlots(): PlotDefinition[] {
     return [statePlot, reactionPlot, convergencePlot, profilePlot, stagePlot, ...metricPlots()];

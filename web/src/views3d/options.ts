@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals-core';
 import type { ViewOptions } from './lane-scene';
 
-export const viewOptions = signal<ViewOptions>({
+export const FIRST_VIEW: ViewOptions = {
     forces: true,
     split: false,
     cones: false,
@@ -12,7 +12,9 @@ export const viewOptions = signal<ViewOptions>({
     masses: false,
     pull: false,
     forceFactor: 1,
-});
+};
+
+export const viewOptions = signal(FIRST_VIEW);
 
 /** Solver whose motion lies over the other views, '' = none. */
 export const ghost = signal('');
@@ -34,6 +36,8 @@ export const followCamera = signal(true);
 /** Position and target of the camera of each view, for links: x y z tx ty tz. */
 export const cameraState = signal<number[] | null>(null);
 
-export function toggle(option: Exclude<keyof ViewOptions, 'forceFactor'>): void {
+export type Toggled = Exclude<keyof ViewOptions, 'forceFactor'>;
+
+export function toggle(option: Toggled): void {
     viewOptions.value = { ...viewOptions.value, [option]: !viewOptions.value[option] };
 }

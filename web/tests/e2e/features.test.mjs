@@ -17,6 +17,7 @@ import {
     openPage,
     says,
     seek,
+    sharedLink,
     shots,
     until,
 } from './browser.mjs';
@@ -453,6 +454,48 @@ test('a run that takes long waits for Run, with its estimate', async () => {
     await page.waitForFunction((n) => window.kinloop.lanes[0].filled > n, filledNow);
     await note.waitFor({ state: 'detached' });
     assert.deepEqual(errors, []);
+    await context.close();
+});
+
+test('a link carries what views and plots show besides, and a reload keeps it', async () => {
+    const { page, context, errors } = await openPage(browser, server.url + SHORT);
+    await filled(page);
+    await seek(page, 100);
+    await page.getByRole('tab', { name: 'View' }).click();
+    await page.getByRole('checkbox', { name: 'Friction cones' }).check();
+    await page.getByRole('checkbox', { name: 'Joints', exact: true }).uncheck();
+    await page.getByRole('combobox', { name: 'Ghost of' }).selectOption('admm-ncp-fp');
+    await page.getByRole('button', { name: 'Large', exact: true }).click();
+    await page.getByRole('button', { name: 'Larger views' }).click();
+    await page.getByRole('button', { name: 'PGS-CCP', exact: true }).last().click();
+    const fragment = new URL(await sharedLink(page)).hash;
+    assert.match(fragment, /&show=cones,-joints,tall,large,ghost.admm-ncp-fp,hidden.pgs-ccp&/);
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => location.hash.includes('&show=cones,-joints,tall,large,ghost'));
+    await page.reload();
+    const other = await openPage(browser, server.url + fragment);
+    for (const there of [page, other.page]) {
+        await filled(there);
+        const on = (role, name) =>
+            there
+                .getByRole(role, { name, exact: true })
+                .last()
+                .evaluate((e) => e.checked ?? e.getAttribute('aria-pressed') === 'true');
+        assert.equal(await on('checkbox', 'Friction cones'), true);
+        assert.equal(await on('checkbox', 'Joints'), false);
+        assert.equal(await on('checkbox', 'Contact forces (on body B)'), true);
+        assert.equal(await on('button', 'Large'), true);
+        assert.equal(await on('button', 'Larger views'), true);
+        assert.equal(await on('button', 'PGS-CCP'), false);
+        assert.equal(await there.getByRole('combobox', { name: 'Ghost of' }).inputValue(), 'admm-ncp-fp');
+        await there.locator('.cell[data-ghost="admm-ncp-fp"]').first().waitFor();
+        assert.equal(await there.locator('.message-warning').count(), 0);
+    }
+    await other.page.screenshot({ path: resolve(shots, 'shown.png') });
+    await other.page.goto(`${server.url + SHORT}&show=sparkles,cones`);
+    await says(other.page.locator('.message-warning'), /sparkles/);
+    assert.deepEqual([...errors, ...other.errors], []);
+    await other.context.close();
     await context.close();
 });
 

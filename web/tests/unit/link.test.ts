@@ -78,6 +78,7 @@ describe('links', () => {
                 { id: 'r_pen', choice: '', size: { thirds: 4, height: 220 } },
             ],
             tab: 'problem',
+            show: ['cones', '-joints', 'arrows.2.5', 'ghost.pgs-ccp'],
         };
         const expected = {
             step: 250,
@@ -88,7 +89,7 @@ describe('links', () => {
         const link = await encodeLink(experiment, view, expected);
         expect(link).toContain('scene=box_on_plane@1');
         expect(link).toContain('p=pgs-ccp.tolerance:1e-9');
-        expect(link).toContain('&tab=problem&');
+        expect(link).toContain('&tab=problem&show=cones,-joints,arrows.2.5,ghost.pgs-ccp&');
         expect(link).toContain('plots=state~rz,r_nat,convergence~p~xlin.ylog,iterations~~ylog,r_pen~~~4x220');
         const linked = await decodeLink(link);
         expect(linked.view).toEqual(view);
