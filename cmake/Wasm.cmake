@@ -13,7 +13,7 @@ function(kl_add_wasm target name exports)
     set(clock ${PROJECT_SOURCE_DIR}/wasm/clock.js)
     target_link_options(${target} PRIVATE -Os --no-entry "SHELL:--js-library ${clock}"
         -sWASM_BIGINT=1 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1 -sMEMORY_GROWTH_LINEAR_STEP=2MB
-        -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=@${PROJECT_SOURCE_DIR}/wasm/${exports})
+        -sFILESYSTEM=0 -sMALLOC=emmalloc -sSUPPORT_LONGJMP=0 -sEXPORTED_FUNCTIONS=@${PROJECT_SOURCE_DIR}/wasm/${exports})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/wasm/${exports} ${clock})
     # emcc's optimiser needs the npm package acorn; Debian keeps it where Node does not look by itself.
     set_target_properties(${target} PROPERTIES

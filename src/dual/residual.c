@@ -78,6 +78,17 @@ double kl_natural_relative(const KlProblem *p, const double *lambda, const doubl
     return natural(p, lambda, velocity, scale, true) / natural_size(p, lambda, scale);
 }
 
+double kl_natural_relative_to(const KlProblem *p, const double *lambda, const double *velocity, double *strict) {
+    const double *scale = kl_problem_prepare(p)->scale;
+    double given = DBL_MIN, size, error = natural(p, lambda, velocity, scale, true);
+    for (int32_t i = 0; i < p->dim; i++) {
+        given = larger(given, scale[i] * p->free_velocity[i]);
+    }
+    size = larger(given, kl_lanes_largest(lambda, p->dim));
+    *strict = error / given;
+    return error / size;
+}
+
 static void take_outside(KlLargest *most, const KlPair x[3], const KlPair projected[3]) {
     for (int32_t i = 0; i < 3; i++) {
         kl_largest_take(most, x[i] - projected[i]);

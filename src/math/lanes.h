@@ -83,6 +83,17 @@ static inline void kl_lanes_subtract(const double *a, const double *b, int32_t c
     }
 }
 
+static inline void kl_lanes_subtract_times(double factor, const double *from, int32_t count, double *to) {
+    KlPair both = kl_both(factor);
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        kl_store(to + i, kl_load(to + i) - both * kl_load(from + i));
+    }
+    if (i < count) {
+        to[i] -= factor * from[i];
+    }
+}
+
 // The largest size among numbers taken in pairs; NaN once one of them was. Begins with zeros.
 typedef int64_t KlMask __attribute__((vector_size(16)));
 typedef struct KlLargest {

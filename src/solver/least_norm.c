@@ -138,8 +138,7 @@ static bool approach(KlLeastNorm *ln, KlScaled *s) {
     return false;
 }
 
-// Largest share of the way from x to the point a (both given relative: x + t d) that stays in K.
-static double share_in_cone(double friction, const double x[3], const double d[3]) {
+double kl_share_in_cone(double friction, const double x[3], const double d[3]) {
     double a = friction * friction * d[2] * d[2] - d[0] * d[0] - d[1] * d[1];
     double b = friction * friction * x[2] * d[2] - x[0] * d[0] - x[1] * d[1];
     double c = friction * friction * x[2] * x[2] - x[0] * x[0] - x[1] * x[1];
@@ -168,7 +167,7 @@ static double share_in_cones(const KlLeastNorm *ln, const KlScaled *s, const dou
         if (kl_coulomb_region(s->problem->friction[k], y) != KL_CONE_INSIDE && s->laws.contact_take[9 * k] == 1.0 &&
             s->laws.contact_take[9 * k + 4] == 1.0) {  // sticking contacts alone can leave their cones
             double d[3] = {y[0] - x[row], y[1] - x[row + 1], y[2] - x[row + 2]};
-            double most = share_in_cone(s->problem->friction[k], x + row, d);
+            double most = kl_share_in_cone(s->problem->friction[k], x + row, d);
             share = most < share ? most : share;
         } else if (y[2] < 0.0) {
             share = x[row + 2] / (x[row + 2] - y[2]) < share ? x[row + 2] / (x[row + 2] - y[2]) : share;

@@ -22,6 +22,9 @@ void kl_least_norm_release(KlLeastNorm *ln);
 // nothing to gain or rounding stands against it; then x stays what it is.
 bool kl_least_norm(KlLeastNorm *ln, KlScaled *s, const double *x, const double *velocity);
 
+// Largest share of the way from x along d that stays in Coulomb's cone.
+double kl_share_in_cone(double friction, const double x[3], const double d[3]);
+
 // A of held rows (dim): eps W.
 void kl_least_norm_shifts(const KlScaled *s, double *shift);
 

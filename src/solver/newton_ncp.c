@@ -1,47 +1,25 @@
-// newton-ncp: a second-order solver of the NCP that hands over between four methods on one scaled
-// problem and one sparse factorization.
+// newton-ncp: the cheapest way to solve a problem first.
 //
-//   loose     contacts of an explicit D that couple loosely: sweeps over the problem as given (loose.h). What
-//             they solve is neither scaled nor factored.
-//   held      where the guess has no sliding contact: the linear problem of its contact states (held.h).
-//             One factorization gives the reaction of least norm, in most steps of a warm-started run.
-//   sweeps    contacts without joints: a few Gauss-Seidel sweeps (sweeps.h), for as much time as four
-//             factorizations take. Solves loosely coupled contacts, starts Newton nearer to others.
-//   newton    regularised semismooth Newton on the natural map (semismooth.h): a step is taken when it
-//             lowers |F|; a refused one raises the proximal term eta, near the solution at once to
-//             r_nat_rel; an accepted one lowers it.
-//             A few factorizations from a good guess; from a bad one it may stall.
-//   interior  primal-dual interior point (interior.h): from anywhere close in 10 to 20 factorizations.
-//             When its contact states rest, Newton gets a try; if that stalls, the interior goes
-//             on.
-//   proximal  the proximal point method (proximal.h). It need not lower |F| and so leaves points where
-//             Newton is caught, above all where rows of v_f contradict each other a little.
-//   admm      rounds of preconditioned ADMM (admm_plus.h) from the best point, when all have
-//             stalled.
+//   loose   contacts of an explicit D that couple loosely: sweeps over the problem as given (loose.h). What they solve
+//           is neither scaled nor factored.
+//   held    joints that close no loop are taken out (dual/tree.h), and what the guess's contact states leave is linear:
+//           one small dense factorization gives the rest's reactions (rest.h), in most steps of a warm-started run.
+//   rest    else Newton (newton.h) solves the rest, a small explicit problem.
+//   whole   Newton on the whole problem, where there is no such rest, or where the natural map of the whole problem does
+//           not accept what it led to.
 //
-// Joints are softened by less than the tolerance. Where all of these stall near the solution, rigid
-// joints get their turn, from the best point and through all methods; then soft ones again.
-//
-// One iteration is one factorization (newton, interior), one ADMM iteration, or all sweeps of `loose`. lambda is the best
-// iterate by r_nat_rel. Where lambda is not unique the last one is moved to least norm
-// (least_norm.h).
-#include <float.h>
+// One iteration is all of `loose`, all of `held`, or one of Newton's. Where lambda is not unique the last one is moved to
+// least norm.
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "solver/admm_plus.h"
-#include "solver/held.h"
-#include "solver/interior.h"
-#include "solver/least_norm.h"
+#include "dual/storage.h"
+#include "dual/tree.h"
+#include "math/lanes.h"
 #include "solver/loose.h"
-#include "solver/proximal.h"
-#include "solver/scaled.h"
+#include "solver/newton.h"
+#include "solver/rest.h"
 #include "solver/semismooth.h"
-#include "solver/solver.h"
-#include "solver/sweeps.h"
-
-enum { PARAM_FACTORIZATION = KL_COMMON_PARAM_COUNT, PARAM_ETA, PARAM_INTERIOR, PARAM_LEAST_NORM, PARAM_COMPLIANCE };
 
 static const KlParam params[] = {
     KL_COMMON_PARAMS_OF(1e-10, "The solve ends when r_nat_rel is at most this."),
@@ -62,750 +40,307 @@ static const KlParam params[] = {
      "Compliance of joints, in tolerances of the heavier body's mobility: rows that contradict each "
      "other by less than the tolerance, as those of loops that have drifted, then do not jam. 0: none.",
      KL_PARAM_REAL, 0.25, 0.0, 0.4, false, NULL},
+    {"tree", "Joints taken out", "",
+     "Take joints that close no loop out of the problem, as long as at most 64 rows are left: what they leave free are "
+     "its "
+     "coordinates then. Where that does not reach the tolerance the whole problem is solved.",
+     KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
 
-typedef enum Phase {
-    PHASE_LOOSE,
-    PHASE_HELD,
-    PHASE_SWEEPS,
-    PHASE_NEWTON,
-    PHASE_INTERIOR,
-    PHASE_PROXIMAL,
-    PHASE_ADMM,
-    PHASE_REST
-} Phase;
+static const double NEAR = 1e-6;  // r_nat_rel that rounding may leave at most
+enum { REST_ITERATIONS = 60 };    // of Newton on the rest of a tree, before the whole problem is solved
 
-static const double ETA_RAISE = 30.0, ETA_LOWER = 0.1;
-static const double NEAR = 1e-2;        // r_nat_rel under which eta is raised to it at once
-static const double MARGIN = 0.5;       // of the tolerance: the judge sums in another order
-static const double REST_BELOW = 1e-7;  // r_nat_rel of a point that may be all the problem's rounding allows
-static const double STRICT = 1e-8;      // |F| over |S v_f| that ends the search for a better point
-static const double FIRST_PROXIMAL = 1e-2, LATER_PROXIMAL = 1.0;
-static const double LOPSIDED = 1e-2;      // of the unit diagonal, in D - D^T
-static const double ROUNDING = 1e-15;     // of |x|
-static const double INSIDE = 1.0 - 1e-6;  // of friction: what slides is nearer to its cone
-static const double HELD_SHARE = 0.1;     // of the tolerance, left in held rows
-static const double ATTEMPT_DROP = 0.7;   // of r_nat_rel in each step of an attempt from the interior
-static const double CHORD_DROP = 0.1;     // of |F|, by a step whose factor serves again
-enum {
-    HELD_TRIES = 3,
-    CHORDS = 3,
-    SWEEPS = 4,  // in one iteration
-    MOST_SWEEPS = 20,
-    WINDOW = 3,
-    PATIENCE = 10,
-    INTERIOR_STEPS = 60,
-    REST_ROUNDS = 2,
-    TOGGLES = 3,
-    PROXIMAL_STEPS = 3000,
-    ADMM_ROUND = 100
-};
+typedef enum Way { WAY_LOOSE, WAY_HELD, WAY_REST, WAY_WHOLE } Way;
 
-typedef struct Newton {
-    KlScaled scaled;
+typedef struct State {
+    KlNewton whole, newton;  // of the whole problem, of the rest
     KlLoose loose;
-    KlHeld held;
-    KlInterior interior;
-    KlProximal proximal;
-    KlAdmmPlus admm;
-    KlLeastNorm least_norm;
+    KlTree tree;
+    KlRest rest;
+    KlRun run;  // of the rest's Newton
+    Way way;
+    bool solved;                                             // but for `whole`
+    double relative;                                         // r_nat_rel, where solved
+    double kept[KL_TREE_ROWS], kept_velocity[KL_TREE_ROWS];  // the rest's reactions and v+
+    double param[KL_NEWTON_PARAM_COUNT];                     // of the rest's Newton
+    uint8_t state[KL_TREE_ROWS];                             // of the rest's limits and contacts
+    double *guess, *found, *least;                           // (dim) reactions: the first, a solution, of least norm
     KL_BUFFER(double) memory;
-    KL_BUFFER(uint8_t) states;
-    double *x, *velocity, *natural;                     // (dim) present point of the Newton phase
-    double *trial, *trial_velocity, *trial_natural;     // (dim)
-    double *step, *right;                               // (dim)
-    double *best;                                       // (dim) in K, least r_nat_rel
-    double *best_velocity, *admm_velocity;              // (dim) of best, of admm.y
-    double *inside, *inside_velocity, *inside_natural;  // (dim) scratch
-    uint8_t *state;                                     // (limits + contacts) branches
-    double merit, relative, best_relative;
-    double compliance;  // of joints, share of the heavier body's reply
-    double eta;
-    Phase phase;
-    bool interior_started, interior_dead;  // dead: it can go no further
-    bool attempt;                          // Newton was called from a living interior phase
-    double rounds_relative;                // best r_nat_rel when ADMM's rounds were last counted
-    double attempt_below;                  // next attempt only under this r_nat_rel
-    double window_relative;
-    int32_t window, refusals, phase_steps, admm_left, admm_rounds, proximal_left;
-    int32_t proximal_rounds, held_tries, sweeps_left;
-    int32_t toggles;      // odd: joints are rigid
-    bool settled, least;  // least: best is of least norm already
-} Newton;
+} State;
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
-// ---- points ------------------------------------------------------------------------------------
-
-// Remembers x, which lies in K, when its r_nat_rel is the least so far.
-static void keep_best(Newton *n, const double *x, const double *velocity, double relative) {
-    size_t bytes = (size_t)n->scaled.dim * sizeof *x;
-    if (relative < n->best_relative) {
-        n->best_relative = relative;
-        memcpy(n->best, x, bytes);
-        memcpy(n->best_velocity, velocity, bytes);
-    }
-}
-
-// Remembers the projection of x on K, what is handed out; r_nat_rel is its own.
-static void keep_projection(Newton *n, const double *x) {
-    KlScaled *s = &n->scaled;
-    memcpy(n->inside, x, (size_t)s->dim * sizeof *x);
-    kl_scaled_project(s, n->inside);
-    kl_scaled_velocity(s, n->inside, n->inside_velocity);
-    (void)kl_scaled_natural(s, n->inside, n->inside_velocity, n->inside_natural);
-    keep_best(n, n->inside, n->inside_velocity, kl_scaled_natural_relative(s, n->inside, n->inside_natural));
-}
-
-static double measure(Newton *n, const double *x, const double *velocity, double *natural, double *relative) {
-    double merit = kl_scaled_natural(&n->scaled, x, velocity, natural);
-    *relative = kl_scaled_natural_relative(&n->scaled, x, natural);
-    return merit;
-}
-
-// The same when velocity and r_nat_rel of x are known: most points lie in K already, or so near to it that a
-// product with D would give the same velocity to rounding.
-static void keep_point(Newton *n, const double *x, const double *velocity, double relative) {
-    KlScaled *s = &n->scaled;
-    double moved = 0.0, size = 0.0;
-    memcpy(n->inside, x, (size_t)s->dim * sizeof *x);
-    kl_scaled_project(s, n->inside);
-    for (int32_t i = s->first_limit; i < s->dim; i++) {
-        moved = fabs(n->inside[i] - x[i]) > moved ? fabs(n->inside[i] - x[i]) : moved;
-        size = fabs(x[i]) > size ? fabs(x[i]) : size;
-    }
-    if (moved == 0.0) {
-        keep_best(n, x, velocity, relative);
-    } else if (moved <= ROUNDING * size) {
-        (void)measure(n, n->inside, velocity, n->inside_natural, &relative);
-        keep_best(n, n->inside, velocity, relative);
-    } else {
-        keep_projection(n, x);
-    }
-}
-
-// Of a point whose velocity is known.
-static double weigh(Newton *n, const double *x, const double *velocity, double *natural, double *relative) {
-    double merit = measure(n, x, velocity, natural, relative);
-    if (*relative < n->best_relative) {
-        keep_point(n, x, velocity, *relative);
-    }
-    return merit;
-}
-
-static double evaluate(Newton *n, const double *x, double *velocity, double *natural, double *relative) {
-    kl_scaled_velocity(&n->scaled, x, velocity);
-    return weigh(n, x, velocity, natural, relative);
-}
-
-// |F| over |S v_f|: r_nat_rel can be small only because lambda is large.
-static double strict_relative(const Newton *n, const double *natural) {
-    const KlScaled *s = &n->scaled;
-    double largest = 0.0;
-    for (int32_t i = 0; i < s->dim; i++) {
-        double error = fabs(s->weight[i] * natural[i]);
-        largest = error > largest ? error : largest;
-    }
-    return largest * s->unit / s->report_size;
-}
-
-static bool is_strict(const Newton *n, double tolerance) {
-    return n->best_relative <= tolerance && strict_relative(n, n->natural) <= STRICT;
-}
-
-static void evaluate_present(Newton *n) {
-    n->merit = evaluate(n, n->x, n->velocity, n->natural, &n->relative);
-    n->window_relative = n->relative;
-}
-
-static void ensure_evaluated(Newton *n) {
-    if (!(n->merit < INFINITY)) {
-        evaluate_present(n);
-    }
-}
-
-static void set_present(Newton *n, const double *from, double eta, bool attempt) {
-    n->phase = PHASE_NEWTON;
-    n->attempt = attempt;
-    n->eta = larger(eta, n->scaled.least_shift);
-    n->window = n->refusals = n->phase_steps = 0;
-    memcpy(n->x, from, (size_t)n->scaled.dim * sizeof *n->x);
-    n->merit = n->relative = n->window_relative = INFINITY;  // not evaluated yet
-}
-
-static void start_newton(Newton *n, const double *from, double eta, bool attempt) {
-    set_present(n, from, eta, attempt);
-    evaluate_present(n);
-}
-
-// From here on joints yield a little. (The held problem and the search for the least norm know no
-// compliance: they take weak directions for null ones by themselves.)
-static void soften_joints(Newton *n) {
-    if (n->compliance > 0.0) {
-        const KlScaled *s = &n->scaled;
-        for (int32_t i = 0; i < s->first_limit; i++) {
-            n->velocity[i] -= s->compliance[i] * n->x[i];
-        }
-        kl_scaled_soften_joints(&n->scaled, n->compliance);
-        for (int32_t i = 0; i < s->first_limit; i++) {
-            n->velocity[i] += s->compliance[i] * n->x[i];
-        }
-        n->best_relative = INFINITY;
-        n->merit = weigh(n, n->x, n->velocity, n->natural, &n->relative);
-        n->window_relative = n->relative;
-    }
-}
-
-// ---- handing over ------------------------------------------------------------------------------
-
-static void start_interior(Newton *n) {
-    n->phase = PHASE_INTERIOR;
-    n->phase_steps = 0;
-    if (!n->interior_started) {
-        kl_interior_start(&n->interior, &n->scaled);
-        n->interior_started = true;
-        n->attempt_below = 1e-2;
-    }
-}
-
-// First from the best point, where Newton was caught; then from 0; later from where ADMM has come to.
-static void start_proximal(Newton *n) {
-    int32_t round = n->proximal_rounds++;
-    const double *from = round == 0 ? n->best : n->admm.y;
-    if (round == 1) {
-        memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
-        from = n->trial;
-    }
-    n->phase = PHASE_PROXIMAL;
-    n->proximal_left = PROXIMAL_STEPS;
-    keep_projection(n, from);
-    kl_proximal_start(&n->proximal, &n->scaled, from, round == 0 ? FIRST_PROXIMAL : LATER_PROXIMAL);
-}
-
-// True when REST_ROUNDS rounds of ADMM, and the steps between them, have not halved r_nat_rel.
-static bool rounds_are_spent(Newton *n) {
-    if (n->admm_rounds % REST_ROUNDS != 0) {
+static bool lay_out(State *s, int32_t dim) {
+    if (!KL_ROOM(s->memory, 3 * (size_t)dim) || kl_rest_reserve(&s->rest, dim) != KL_OK) {
         return false;
     }
-    bool spent = n->admm_rounds > 0 && n->best_relative < REST_BELOW && n->best_relative > 0.5 * n->rounds_relative;
-    n->rounds_relative = n->best_relative;
-    return spent;
-}
-
-// Near the solution compliant and rigid joints lead different ways: each gets its turn from the best point.
-static void toggle_compliance(Newton *n) {
-    n->toggles++;
-    kl_scaled_soften_joints(&n->scaled, n->toggles % 2 == 1 ? 0.0 : n->compliance);
-    n->best_relative = INFINITY;
-    n->interior_started = n->interior_dead = false;
-    n->admm_rounds = n->proximal_rounds = 0;
-    start_newton(n, n->best, 1e-8, false);
-}
-
-// Numbers at the ends of the doubles have no r_nat_rel: then no point is the best, and 0 stands for it.
-static void ensure_best(Newton *n) {
-    if (!(n->best_relative < INFINITY)) {
-        memset(n->best, 0, (size_t)n->scaled.dim * sizeof *n->best);
-        kl_scaled_velocity(&n->scaled, n->best, n->best_velocity);
-    }
-}
-
-// The state of ADMM lives on between its rounds.
-static void start_admm(Newton *n) {
-    bool spent = rounds_are_spent(n);
-    bool softened = n->compliance > 0.0 && n->scaled.first_limit > 0;
-    bool toggle = softened && n->toggles < TOGGLES && n->best_relative < REST_BELOW;
-    if (toggle && (n->toggles == 0 || spent)) {
-        toggle_compliance(n);
-        return;
-    }
-    if (spent) {
-        n->phase = PHASE_REST;
-        return;
-    }
-    n->phase = PHASE_ADMM;
-    if (n->admm_rounds == 0) {
-        memset(n->trial, 0, (size_t)n->scaled.dim * sizeof *n->trial);
-        kl_admm_plus_start(&n->admm, &n->scaled, n->trial, 1.0);
-        kl_scaled_velocity(&n->scaled, n->admm.y, n->admm_velocity);
-    }
-    n->admm.factored = false;  // the factor was used for Newton meanwhile
-    n->admm_rounds++;
-    n->admm_left = ADMM_ROUND * (n->admm_rounds < 5 ? n->admm_rounds : 5);
-}
-
-static void newton_stalled(Newton *n, double tolerance) {
-    if (n->best_relative <= tolerance) {
-        n->settled = true;  // no step betters a point that already meets the tolerance
-    } else if (!n->interior_dead) {
-        start_interior(n);
-    } else if (n->proximal_rounds == n->admm_rounds) {
-        start_proximal(n);
-    } else {
-        start_admm(n);
-    }
-}
-
-// ---- the iterations ----------------------------------------------------------------------
-
-static void accept(Newton *n, double merit) {  // the trial becomes the present point
-    double *x = n->x, *velocity = n->velocity, *natural = n->natural;
-    n->x = n->trial;
-    n->velocity = n->trial_velocity;
-    n->natural = n->trial_natural;
-    n->trial = x;
-    n->trial_velocity = velocity;
-    n->trial_natural = natural;
-    n->merit = merit;
-}
-
-static void set_trial(Newton *n, double length) {
-    for (int32_t i = 0; i < n->scaled.dim; i++) {
-        n->trial[i] = n->x[i] + length * n->step[i];
-    }
-}
-
-static bool take(Newton *n, double length) {
-    double relative;
-    set_trial(n, length);
-    double merit = evaluate(n, n->trial, n->trial_velocity, n->trial_natural, &relative);
-    if (!(merit <= (1.0 - 1e-4 * length) * n->merit)) {
-        return false;
-    }
-    accept(n, merit);
-    n->relative = relative;
+    s->guess = s->memory.at;
+    s->found = s->guess + dim;
+    s->least = s->found + dim;
     return true;
-}
-
-static bool slides(const Newton *n) {
-    for (int32_t k = 0; k < n->scaled.limits + n->scaled.contacts; k++) {
-        if (n->state[k] == KL_STATE_SLIP) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// What knows symmetric systems alone, the held problem and each contact's own one, then solves a neighbour of
-// the problem.
-static bool is_lopsided(const Newton *n) { return n->scaled.asymmetry > LOPSIDED; }
-
-static void start_sweeps(Newton *n) {
-    n->phase = PHASE_NEWTON;
-    if (kl_sweeps_apply(&n->scaled)) {
-        n->phase = PHASE_SWEEPS;
-        double afford = SWEEPS * kl_block_lu_flops(n->scaled.lu) / kl_sweep_flops(&n->scaled);
-        n->sweeps_left = afford > MOST_SWEEPS ? MOST_SWEEPS : (int32_t)afford;
-        n->sweeps_left = is_lopsided(n) ? SWEEPS : n->sweeps_left;
-        kl_scaled_mirror(&n->scaled);
-        memcpy(n->step, n->x, (size_t)n->scaled.dim * sizeof *n->x);
-    }
-}
-
-// Every limit and contact of the guess pushes from well inside its cone: it sticks, if it is as it was.
-static bool guess_sticks(const Newton *n) {
-    const KlScaled *s = &n->scaled;
-    for (int32_t i = s->first_limit; i < s->first_contact; i++) {
-        if (!(n->x[i] > 0.0)) {
-            return false;
-        }
-    }
-    for (int32_t k = 0; k < s->contacts; k++) {
-        const double *x = n->x + s->first_contact + 3 * k;
-        double most = INSIDE * s->problem->friction[k] * x[2];
-        if (!(x[2] > 0.0 && x[0] * x[0] + x[1] * x[1] < most * most)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// Where nothing slides the contact states make the problem linear. They are the guess's first, then
-// those of what they led to. A guess that sticks tells them without its velocity, and so without a product.
-static void start_held(Newton *n) {
-    bool linear = !n->scaled.bodies && !is_lopsided(n);
-    if (linear && guess_sticks(n)) {
-        memset(n->state, KL_STATE_STICK, (size_t)n->scaled.limits + (size_t)n->scaled.contacts);
-    } else {
-        evaluate_present(n);
-        (void)kl_semismooth_states(&n->scaled, n->x, n->velocity, n->state);
-    }
-    ensure_best(n);
-    if (linear && !slides(n)) {
-        n->phase = PHASE_HELD;
-        n->held_tries = 0;
-    } else {
-        if (n->scaled.problem->joint_count > 0) {
-            soften_joints(n);
-        }
-        start_sweeps(n);
-    }
-}
-
-// From the present point. Sweeps need not lower |F|; Newton takes the better one of the two points.
-static void iterate_sweeps(Newton *n, double tolerance) {
-    KlScaled *s = &n->scaled;
-    double relative, change = INFINITY;
-    for (int32_t i = 0; i < SWEEPS && change > 0.0; i++) {
-        change = kl_sweep_once(s, n->step);
-    }
-    n->sweeps_left -= SWEEPS;
-    kl_scaled_velocity(s, n->step, n->trial_velocity);
-    double merit = weigh(n, n->step, n->trial_velocity, n->trial_natural, &relative);
-    if (merit < n->merit) {
-        memcpy(n->trial, n->step, (size_t)s->dim * sizeof *n->x);
-        accept(n, merit);
-        n->relative = n->window_relative = relative;
-    }
-    n->settled = n->best_relative <= tolerance && strict_relative(n, n->natural) <= STRICT;
-    if (n->sweeps_left <= 0 || change <= 0.0) {
-        n->phase = PHASE_NEWTON;
-    }
-}
-
-static void try_held(Newton *n, double tolerance) {
-    KlHeld *h = &n->held;
-    size_t bytes = (size_t)n->scaled.dim * sizeof *n->x;
-    if (!kl_held_solve(h, &n->scaled, n->state, HELD_SHARE * tolerance)) {
-        ensure_evaluated(n);
-        start_sweeps(n);
-        return;
-    }
-    double relative, merit = measure(n, h->x, h->velocity, n->trial_natural, &relative);
-    bool solved = relative <= tolerance && strict_relative(n, n->trial_natural) <= STRICT;
-    if (solved) {
-        n->best_relative = INFINITY;  // the guess may be as good, but is not of least norm
-    }
-    if (relative < n->best_relative) {
-        keep_point(n, h->x, h->velocity, relative);
-    }
-    n->settled = n->least = solved && n->best_relative <= tolerance;
-    if (n->settled) {
-        return;
-    }
-    if (kl_semismooth_states(&n->scaled, h->x, h->velocity, n->state) > 0 && !slides(n) &&
-        ++n->held_tries < HELD_TRIES) {
-        return;
-    }
-    ensure_evaluated(n);
-    if (merit < n->merit) {
-        memcpy(n->trial, h->x, bytes);
-        memcpy(n->trial_velocity, h->velocity, bytes);
-        accept(n, merit);
-        n->relative = n->window_relative = relative;
-    }
-    start_sweeps(n);
-}
-
-static void iterate_held(Newton *n, double tolerance) {
-    try_held(n, tolerance);
-    if (n->phase != PHASE_HELD) {
-        soften_joints(n);
-    }
-}
-
-// Near the solution a step is refused where lambda is not unique on the faces of K: there a proximal term of the
-// size of what is left holds it back, and from then on lets it converge.
-static void raise_eta(Newton *n) {
-    double eta = larger(n->eta * ETA_RAISE, 1e-8);
-    eta = n->relative <= NEAR ? larger(eta, n->relative) : eta;
-    n->eta = eta > 1.0 ? 1.0 : eta;
-}
-
-static bool newton_step(Newton *n) {
-    KlScaled *s = &n->scaled;
-    kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
-    if (kl_scaled_factor(s)) {
-        kl_scaled_solve(s, n->right, kl_scaled_is_regular(s) ? 0 : 1, n->step);
-        static const double lengths[] = {1.0, 0.5, 0.25, 0.1};
-        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-            if (take(n, lengths[i])) {
-                n->eta *= i == 0 ? ETA_LOWER : 1.0;
-                n->eta = larger(n->eta, n->scaled.least_shift);
-                return true;
-            }
-        }
-    }
-    raise_eta(n);
-    return false;
-}
-
-// The factor serves again while it takes the point near: states are the same, directions hardly other.
-static void step_again(Newton *n, double tolerance, double before) {
-    KlScaled *s = &n->scaled;
-    for (int32_t i = 0; i < CHORDS && !s->bodies && n->merit <= CHORD_DROP * before && !is_strict(n, tolerance); i++) {
-        before = n->merit;
-        if (kl_semismooth_states(s, n->x, n->velocity, n->state) > 0) {
-            return;
-        }
-        kl_semismooth_linearize(s, n->x, n->velocity, n->eta, n->right, n->state);
-        kl_scaled_solve(s, n->right, 0, n->step);
-        if (!take(n, 1.0)) {
-            return;
-        }
-    }
-}
-
-static void iterate_newton(Newton *n, double tolerance) {
-    double before = n->relative, merit = n->merit;
-    bool accepted = newton_step(n);
-    if (accepted) {
-        step_again(n, tolerance, merit);
-    }
-    n->refusals = accepted ? 0 : n->refusals + 1;
-    n->phase_steps++;
-    if (n->best_relative <= tolerance && (is_strict(n, tolerance) || n->relative > 0.5 * before)) {
-        n->settled = true;
-        return;
-    }
-    if (n->attempt && (!accepted || n->relative > ATTEMPT_DROP * before)) {
-        newton_stalled(n, tolerance);
-        return;
-    }
-    if (++n->window == WINDOW) {
-        bool slow = n->relative > 0.1 * n->window_relative;
-        n->window = 0;
-        n->window_relative = n->relative;
-        bool patient = n->interior_dead && n->phase_steps < PATIENCE;
-        if (slow && !patient) {
-            newton_stalled(n, tolerance);
-            return;
-        }
-    }
-    if (n->refusals >= (n->interior_dead ? 6 : 2)) {
-        newton_stalled(n, tolerance);
-    }
-}
-
-static void interior_died(Newton *n) {
-    n->interior_dead = true;
-    start_newton(n, n->best, n->best_relative < 1e-3 ? n->best_relative : 1e-3, false);
-}
-
-static void iterate_interior(Newton *n, double tolerance) {
-    n->phase_steps++;
-    if (!kl_interior_step(&n->interior, &n->scaled) || n->interior.step < 1e-4 || n->phase_steps > INTERIOR_STEPS) {
-        interior_died(n);
-        return;
-    }
-    double relative;
-    kl_interior_reaction(&n->interior, &n->scaled, n->trial);
-    (void)measure(n, n->trial, n->interior.velocity, n->trial_natural, &relative);
-    keep_best(n, n->trial, n->interior.velocity, relative);
-    int32_t changed = kl_semismooth_states(&n->scaled, n->trial, n->interior.velocity, n->state);
-    if (relative <= tolerance && strict_relative(n, n->trial_natural) <= STRICT) {
-        n->settled = true;
-    } else if (relative <= tolerance || (changed == 0 && relative < n->attempt_below)) {
-        n->attempt_below = 0.01 * relative;
-        start_newton(n, n->trial, relative < 1e-2 ? 1e-3 * relative : 1e-5, true);
-    }
-}
-
-static void iterate_proximal(Newton *n, double tolerance) {
-    KlProximalOutcome outcome = kl_proximal_step(&n->proximal, &n->scaled);
-    if (outcome == KL_PROXIMAL_ANCHOR) {
-        keep_projection(n, n->proximal.x);
-    }
-    if (n->best_relative <= tolerance) {
-        start_newton(n, n->best, n->best_relative, true);
-    } else if (outcome == KL_PROXIMAL_STUCK || --n->proximal_left <= 0) {
-        start_admm(n);
-    }
-}
-
-static void iterate_admm(Newton *n, double tolerance) {
-    double relative;
-    bool ok = kl_admm_plus_step(&n->admm, &n->scaled);
-    kl_scaled_velocity(&n->scaled, n->admm.y, n->admm_velocity);
-    (void)measure(n, n->admm.y, n->admm_velocity, n->trial_natural, &relative);
-    keep_best(n, n->admm.y, n->admm_velocity, relative);
-    if (n->best_relative <= tolerance) {
-        n->settled = true;
-    } else if (!ok || --n->admm_left <= 0) {
-        start_newton(n, n->admm.y, relative < 1e-3 ? relative : 1e-3, false);
-    }
-}
-
-static void iterate_rest(Newton *n, double tolerance) {
-    (void)n;
-    (void)tolerance;
-}
-
-// ---- the method --------------------------------------------------------------------------------
-
-static KlStatus lay_out(Newton *n) {
-    size_t dim = (size_t)n->scaled.dim;
-    size_t branches = (size_t)n->scaled.limits + (size_t)n->scaled.contacts;
-    double **vectors[] = {&n->x,
-                          &n->velocity,
-                          &n->natural,
-                          &n->trial,
-                          &n->trial_velocity,
-                          &n->trial_natural,
-                          &n->step,
-                          &n->right,
-                          &n->best,
-                          &n->best_velocity,
-                          &n->admm_velocity,
-                          &n->inside,
-                          &n->inside_velocity,
-                          &n->inside_natural};
-    size_t count = sizeof vectors / sizeof vectors[0];
-    if (!KL_ROOM(n->memory, count * dim) || !KL_ROOM(n->states, branches)) {
-        return KL_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < count; i++) {
-        *vectors[i] = n->memory.at + i * dim;
-    }
-    n->state = n->states.at;
-    memset(n->state, 0, branches);
-    KL_TRY(kl_interior_reserve(&n->interior, &n->scaled));
-    KL_TRY(kl_proximal_reserve(&n->proximal, &n->scaled));
-    KL_TRY(kl_least_norm_reserve(&n->least_norm, &n->scaled));
-    return kl_admm_plus_reserve(&n->admm, &n->scaled);
 }
 
 static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
-    (void)param;
-    Newton *n = state;
-    if (kl_scaled_reserve(&n->scaled, capacity, KL_FACTOR_AUTO) != KL_OK ||
-        kl_loose_reserve(&n->loose, capacity) != KL_OK || kl_held_reserve(&n->held, capacity) != KL_OK ||
-        lay_out(n) != KL_OK) {
+    State *s = state;
+    bool tree = param[KL_NEWTON_PARAM_TREE] != 0.0 && capacity->size.body_count > 0 && capacity->size.joint_count > 0;
+    KlCapacity rest = {.size = kl_tree_rest_size(&capacity->size)};
+    rest.dim = rest.block_count = rest.size.joint_rows;
+    rest.joint_squares = 36 * (size_t)rest.size.joint_rows;
+    if (kl_newton_reserve(&s->whole, capacity) != KL_OK || kl_loose_reserve(&s->loose, capacity) != KL_OK ||
+        (tree && (kl_tree_reserve(&s->tree, &capacity->size) != KL_OK ||
+                  kl_newton_reserve(&s->newton, &rest) != KL_OK || !lay_out(s, capacity->dim)))) {
         arena->failed = true;
     }
 }
 
+static void release(void *state) {
+    State *s = state;
+    kl_newton_release(&s->whole);
+    kl_newton_release(&s->newton);
+    kl_loose_release(&s->loose);
+    kl_tree_release(&s->tree);
+    kl_rest_release(&s->rest);
+    kl_free(s->memory.at);
+}
+
+// ---- loose -----------------------------------------------------------------------------------------
+
 // Solves a problem whose contacts couple loosely, into run->lambda; where that fails its end is a good guess.
-static bool solve_loose(Newton *n, KlRun *run) {
-    bool chosen = run->param[PARAM_INTERIOR] == 0.0 && kl_param_int(run, PARAM_FACTORIZATION) == KL_FACTOR_AUTO;
-    if (!chosen || !kl_loose_begin(&n->loose, run->problem)) {
+static bool solve_loose(State *s, KlRun *run) {
+    if (!kl_loose_begin(&s->loose, run->problem)) {
         return false;
     }
-    KlLooseGoal goal = {MARGIN * run->param[KL_PARAM_TOLERANCE], STRICT};
-    run->velocity_known = kl_loose_solve(&n->loose, &goal, run->lambda, run->velocity, &n->best_relative);
+    KlLooseGoal goal = {KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE], KL_NEWTON_STRICT};
+    run->velocity_known = kl_loose_solve(&s->loose, &goal, run->lambda, run->velocity, &s->relative);
     return run->velocity_known;
 }
 
-static KlStatus take_in(Newton *n, KlRun *run) {
-    KL_TRY(kl_scaled_begin(&n->scaled, run->problem, false, (KlFactorization)kl_param_int(run, PARAM_FACTORIZATION)));
-    KL_TRY(kl_held_begin(&n->held, &n->scaled));
-    KL_TRY(lay_out(n));
-    n->interior_started = n->interior_dead = n->settled = n->least = false;
-    n->admm_rounds = n->proximal_rounds = n->toggles = 0;
-    n->best_relative = INFINITY;
-    n->compliance = run->param[PARAM_COMPLIANCE] * run->param[KL_PARAM_TOLERANCE];
-    kl_scaled_from_reaction(&n->scaled, run->lambda, n->trial);
-    bool linear = n->scaled.limits + n->scaled.contacts == 0;  // no step is too long: mostly the first one solves it
-    set_present(n, n->trial, linear ? n->scaled.least_shift : kl_param(run, PARAM_ETA), false);
-    if (run->param[PARAM_INTERIOR] != 0.0) {
-        evaluate_present(n);
-        ensure_best(n);
-        soften_joints(n);
-        start_interior(n);
-    } else {
-        start_held(n);
+// ---- the rest of a tree ------------------------------------------------------------------------------
+
+// Contact states of a point of the rest and its v+, by the natural map; how many are others than before. What does not push and
+// closes is taken to stick.
+static int32_t find_states(const KlTree *t, const double *kept, const double *velocity, uint8_t *state) {
+    const KlProblem *p = t->rest;
+    const double *x = kept + p->joint_rows, *v = velocity + p->joint_rows, *scale = kl_problem_prepare(p)->scale;
+    int32_t changed = 0;
+    scale += p->joint_rows;
+    for (int32_t i = 0; i < p->limit_count; i++, x++, v++, scale++, state++) {
+        uint8_t now = *x - *scale * *v > 0.0 ? KL_STATE_STICK : KL_STATE_OPEN;
+        changed += now != *state;
+        *state = now;
     }
-    return KL_OK;
+    for (int32_t k = 0; k < p->contact_count; k++, x += 3, v += 3, scale += 3, state++) {
+        bool rests = x[0] == 0.0 && x[1] == 0.0 && x[2] == 0.0;
+        uint8_t now = !rests       ? kl_semismooth_state(p->friction[k], *scale, x, v)
+                      : v[2] < 0.0 ? KL_STATE_STICK
+                                   : KL_STATE_OPEN;
+        changed += now != *state;
+        *state = now;
+    }
+    return changed;
+}
+
+static bool slides(const State *s) {
+    int32_t count = s->tree.rest->limit_count + s->tree.rest->contact_count;
+    return memchr(s->state, KL_STATE_SLIP, (size_t)count) != NULL;
+}
+
+static bool lies_in_cones(const KlProblem *p, const double *kept) {
+    const double *x = kept + p->joint_rows;
+    for (int32_t i = 0; i < p->limit_count; i++, x++) {
+        if (!(*x >= 0.0)) {
+            return false;
+        }
+    }
+    for (int32_t k = 0; k < p->contact_count; k++, x += 3) {
+        double most = p->friction[k] * x[2];
+        if (!(x[2] >= 0.0 && x[0] * x[0] + x[1] * x[1] <= most * most)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// v+ and residuals of the run's lambda; whether it solves the whole problem.
+static bool judge(State *s, KlRun *run) {
+    double strict;
+    kl_problem_velocity(run->problem, run->lambda, run->velocity);
+    run->velocity_known = true;
+    kl_run_residuals(run, run->velocity, true);
+    s->relative = kl_natural_relative_to(run->problem, run->lambda, run->velocity, &strict);
+    return s->relative <= KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE] && strict <= KL_NEWTON_STRICT;
+}
+
+static KlStatus begin_rest(State *s, KlRun *run) {
+    memcpy(s->param, run->param, sizeof s->param);
+    s->param[KL_NEWTON_PARAM_LEAST_NORM] = 0.0;  // which the whole problem's joints decide with
+    s->run = (KlRun){.problem = s->tree.rest, .param = s->param, .lambda = s->kept, .velocity = s->kept_velocity};
+    s->way = WAY_REST;
+    return kl_newton_begin(&s->newton, &s->run, KL_NEWTON_START_STEP);
+}
+
+static KlStatus begin_whole(State *s, KlRun *run) {
+    s->way = WAY_WHOLE;
+    run->velocity_known = false;
+    return kl_newton_begin(&s->whole, run, KL_NEWTON_START_HELD);
+}
+
+static bool begin_tree(State *s, KlRun *run) {
+    if (!kl_tree_begin(&s->tree, run->problem) || !lay_out(s, run->problem->dim)) {
+        return false;
+    }
+    memcpy(s->guess, run->lambda, (size_t)run->problem->dim * sizeof *run->lambda);
+    kl_tree_restrict(&s->tree, run->lambda, s->kept);
+    kl_problem_velocity(s->tree.rest, s->kept, s->kept_velocity);
+    if (kl_lanes_largest(s->kept, s->tree.kept) > 0.0) {
+        (void)find_states(&s->tree, s->kept, s->kept_velocity, s->state);
+    } else {  // bodies that nothing holds show best what closes
+        double free[KL_TREE_ROWS];
+        kl_tree_restrict(&s->tree, run->problem->free_velocity, free);
+        (void)find_states(&s->tree, s->kept, free, s->state);
+    }
+    s->way = WAY_HELD;
+    return !slides(s) || begin_rest(s, run) == KL_OK;
 }
 
 static KlStatus begin(KlRun *run) {
-    Newton *n = run->state;
-    if (solve_loose(n, run)) {
-        n->phase = PHASE_LOOSE;
-        n->settled = true;
+    State *s = run->state;
+    bool chosen = run->param[KL_NEWTON_PARAM_INTERIOR] == 0.0 &&
+                  kl_param_int(run, KL_NEWTON_PARAM_FACTORIZATION) == KL_FACTOR_AUTO;
+    s->solved = false;
+    if (chosen && solve_loose(s, run)) {
+        s->way = WAY_LOOSE;
+        s->solved = true;
         return KL_OK;
     }
-    return take_in(n, run);
-}
-
-// The walks of ADMM and of the proximal method move on while the best point rests: their own point is
-// shown then. The last word is the best point's.
-static const double *shown(const Newton *n, bool last, const double **velocity) {
-    bool walks = !last && (n->phase == PHASE_ADMM || n->phase == PHASE_PROXIMAL);
-    *velocity = !walks ? n->best_velocity : n->phase == PHASE_ADMM ? n->admm_velocity : n->inside_velocity;
-    return !walks ? n->best : n->phase == PHASE_ADMM ? n->admm.y : n->inside;
-}
-
-static double penalty(const Newton *n) {
-    const double by_phase[] = {[PHASE_LOOSE] = 0.0,
-                               [PHASE_HELD] = n->eta,
-                               [PHASE_SWEEPS] = n->eta,
-                               [PHASE_NEWTON] = n->eta,
-                               [PHASE_INTERIOR] = n->interior.tau,
-                               [PHASE_PROXIMAL] = n->proximal.eta,
-                               [PHASE_ADMM] = n->admm.penalty,
-                               [PHASE_REST] = n->eta};
-    return by_phase[n->phase];
-}
-
-static void report(KlRun *run, Newton *n) {
-    const double *velocity;
-    bool last = n->settled || run->iteration >= kl_param_int(run, KL_PARAM_MAX_ITERATIONS);
-    const double *x = shown(n, last, &velocity);
-    kl_scaled_report(&n->scaled, x, velocity, run);
-    run->penalty = penalty(n);
-}
-
-static void report_loose(KlRun *run) { kl_run_residuals(run, run->velocity, true); }
-
-// Whether lambda is the only reaction on its faces of K: the system of the last Newton step, which
-// has their states, is regular. (A null vector of D on the faces would be one of the system.)
-static bool is_unique(Newton *n) {
-    return n->phase == PHASE_NEWTON && kl_scaled_is_regular(&n->scaled) &&
-           kl_semismooth_states(&n->scaled, n->best, n->best_velocity, n->state) == 0;
-}
-
-static void move_to_least_norm(Newton *n, double tolerance) {
-    double relative;
-    if (n->compliance > 0.0) {
-        kl_scaled_soften_joints(&n->scaled, 0.0);
-        kl_scaled_velocity(&n->scaled, n->best, n->best_velocity);
+    if (chosen && run->param[KL_NEWTON_PARAM_TREE] != 0.0 && begin_tree(s, run)) {
+        return KL_OK;
     }
-    if (!kl_least_norm(&n->least_norm, &n->scaled, n->best, n->best_velocity)) {
+    return begin_whole(s, run);
+}
+
+static void iterate_loose(State *s, KlRun *run) {
+    (void)s;
+    kl_run_residuals(run, run->velocity, true);
+}
+
+// What is open does not push; v+ with it.
+static void clear_open(State *s) {
+    const KlProblem *p = s->tree.rest;
+    bool pushes = false;
+    for (int32_t k = 0; k < p->limit_count + p->contact_count; k++) {
+        int32_t first = p->block_start[p->joint_count + k], end = p->block_start[p->joint_count + k + 1];
+        for (int32_t i = first; i < end && s->state[k] == KL_STATE_OPEN; i++) {
+            pushes = pushes || s->kept[i] != 0.0;
+            s->kept[i] = 0.0;
+        }
+    }
+    if (pushes) {
+        kl_problem_velocity(p, s->kept, s->kept_velocity);
+    }
+}
+
+// Where the run's lambda is not unique: towards the one of least norm with the same motion, as far as the cones allow
+// where it lies in them.
+static bool move_to_least_norm(State *s, const KlRun *run, bool fresh) {
+    int32_t dim = run->problem->dim;
+    memcpy(s->least, run->lambda, (size_t)dim * sizeof *s->least);
+    if (!kl_rest_least_norm(&s->rest, &s->tree, fresh, s->least)) {
+        return false;
+    }
+    bool inside = lies_in_cones(s->tree.rest, s->kept);
+    double share = inside ? kl_rest_share(&s->tree, s->state, run->lambda, s->least) : 1.0;
+    for (int32_t i = 0; i < dim; i++) {
+        s->least[i] = run->lambda[i] + share * (s->least[i] - run->lambda[i]);
+    }
+    return true;
+}
+
+// The linear problem of the states, from the point before; a second solution mends what rounding has left.
+static bool solve_held(State *s, KlRun *run) {
+    enum { ROUNDS = 2 };
+    size_t bytes = (size_t)run->problem->dim * sizeof *run->lambda;
+    kl_rest_face(&s->rest, &s->tree, s->state, s->kept);
+    clear_open(s);
+    run->factorizations++;
+    if (!kl_rest_factor(&s->rest, &s->tree)) {
+        return false;
+    }
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        kl_rest_solve(&s->rest, s->kept_velocity, s->kept);
+        kl_tree_extend(&s->tree, s->kept, run->lambda);
+        if (run->param[KL_NEWTON_PARAM_LEAST_NORM] != 0.0 && move_to_least_norm(s, run, round == 0)) {
+            memcpy(run->lambda, s->least, bytes);
+            kl_tree_restrict(&s->tree, run->lambda, s->kept);
+        }
+        bool solved = judge(s, run);
+        kl_tree_restrict(&s->tree, run->velocity, s->kept_velocity);
+        if (solved || s->relative > NEAR) {
+            return solved && lies_in_cones(s->tree.rest, s->kept);
+        }
+    }
+    return false;
+}
+
+static void iterate_held(State *s, KlRun *run) {
+    enum { TRIES = 3 };
+    for (int32_t try = 0; try < TRIES && !s->solved; try++) {
+        s->solved = solve_held(s, run);
+        if (!s->solved && (find_states(&s->tree, s->kept, s->kept_velocity, s->state) == 0 || slides(s))) {
+            break;
+        }
+    }
+    if (s->solved) {
         return;
     }
-    kl_scaled_velocity(&n->scaled, n->least_norm.x, n->inside_velocity);
-    (void)measure(n, n->least_norm.x, n->inside_velocity, n->inside_natural, &relative);
-    if (relative <= tolerance) {
-        n->best_relative = INFINITY;
-        keep_best(n, n->least_norm.x, n->inside_velocity, relative);
+    kl_tree_restrict(&s->tree, s->guess, s->kept);
+    kl_tree_extend(&s->tree, s->kept, run->lambda);
+    (void)judge(s, run);
+    run->broken = begin_rest(s, run) != KL_OK;
+}
+
+static bool find_faces(State *s) {
+    kl_newton_states(&s->newton, s->state);
+    kl_rest_face(&s->rest, &s->tree, s->state, s->kept);
+    return kl_rest_factor(&s->rest, &s->tree);
+}
+
+static void iterate_rest(State *s, KlRun *run) {
+    KlRun *rest = &s->run;
+    int32_t before = rest->factorizations;
+    size_t bytes = (size_t)run->problem->dim * sizeof *run->lambda;
+    rest->iteration++;
+    kl_newton_iterate(&s->newton, rest);
+    run->factorizations += rest->factorizations - before;
+    run->penalty = rest->penalty;
+    bool done = kl_newton_converged(&s->newton, rest), least = done && run->param[KL_NEWTON_PARAM_LEAST_NORM] != 0.0;
+    kl_tree_extend(&s->tree, s->kept, run->lambda);
+    if (least && find_faces(s) && move_to_least_norm(s, run, true)) {
+        memcpy(s->found, run->lambda, bytes);
+        memcpy(run->lambda, s->least, bytes);
+        s->solved = judge(s, run);
+        if (!s->solved) {
+            memcpy(run->lambda, s->found, bytes);
+        }
+    }
+    s->solved = s->solved || (judge(s, run) && done);
+    if (!s->solved && (done || rest->iteration >= REST_ITERATIONS)) {
+        memcpy(run->lambda, s->guess, bytes);
+        run->broken = begin_whole(s, run) != KL_OK;
     }
 }
+
+static void iterate_whole(State *s, KlRun *run) { kl_newton_iterate(&s->whole, run); }
 
 static void iterate(KlRun *run) {
-    Newton *n = run->state;
-    if (n->phase == PHASE_LOOSE) {
-        report_loose(run);
-        return;
-    }
-    double tolerance = MARGIN * run->param[KL_PARAM_TOLERANCE];
-    static void (*const phases[])(Newton *, double) = {
-        [PHASE_HELD] = iterate_held,         [PHASE_SWEEPS] = iterate_sweeps,     [PHASE_NEWTON] = iterate_newton,
-        [PHASE_INTERIOR] = iterate_interior, [PHASE_PROXIMAL] = iterate_proximal, [PHASE_ADMM] = iterate_admm,
-        [PHASE_REST] = iterate_rest};
-    phases[n->phase](n, tolerance);
-    if (n->settled && run->param[PARAM_LEAST_NORM] != 0.0 && !n->least && !is_unique(n)) {
-        move_to_least_norm(n, tolerance);
-    }
-    report(run, n);
+    static void (*const ways[])(State *, KlRun *) = {
+        [WAY_LOOSE] = iterate_loose, [WAY_HELD] = iterate_held, [WAY_REST] = iterate_rest, [WAY_WHOLE] = iterate_whole};
+    State *s = run->state;
+    ways[s->way](s, run);
 }
 
 static bool converged(const KlRun *run) {
-    const Newton *n = run->state;
-    return n->settled && n->best_relative <= run->param[KL_PARAM_TOLERANCE];
-}
-
-static void release(void *state) {
-    Newton *n = state;
-    kl_scaled_release(&n->scaled);
-    kl_loose_release(&n->loose);
-    kl_held_release(&n->held);
-    kl_interior_release(&n->interior);
-    kl_proximal_release(&n->proximal);
-    kl_admm_plus_release(&n->admm);
-    kl_least_norm_release(&n->least_norm);
-    kl_free(n->memory.at);
-    kl_free(n->states.at);
+    const State *s = run->state;
+    return s->way == WAY_WHOLE ? kl_newton_converged(&s->whole, run)
+                               : s->solved && s->relative <= run->param[KL_PARAM_TOLERANCE];
 }
 
 const KlMethod kl_method_newton_ncp = {
@@ -819,7 +354,7 @@ const KlMethod kl_method_newton_ncp = {
              .solves = "ncp",
              .de_saxce = true,
              KL_PARAM_TABLE(params)},
-    .state_size = sizeof(Newton),
+    .state_size = sizeof(State),
     .reserve = reserve,
     .begin = begin,
     .iterate = iterate,

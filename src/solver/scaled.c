@@ -9,6 +9,7 @@
 #include "dual/desaxce.h"
 #include "dual/storage.h"
 #include "math/lanes.h"
+#include "math/lu.h"
 #include "math/vec.h"
 
 static const double ROUNDING = 1e-13;  // of the unit diagonal
@@ -355,15 +356,16 @@ void kl_scaled_give_block(const void *scaled, int32_t b, int32_t c, size_t strid
     fill_block(scaled, b, c, b == c, stride, to);
 }
 
-static void scale_block(const double *left, int32_t rows, const double *right, int32_t columns, double *to) {
-    for (int32_t i = 0; i < rows; i++, to += columns) {
+static void scale_block(const double *left, int32_t rows, const double *right, int32_t columns, const double *from,
+                        double *to) {
+    for (int32_t i = 0; i < rows; i++, from += columns, to += columns) {
         KlPair own = kl_both(left[i]);
         int32_t j = 0;
         for (; j + 2 <= columns; j += 2) {
-            kl_store(to + j, own * kl_load(right + j) * kl_load(to + j));
+            kl_store(to + j, own * kl_load(right + j) * kl_load(from + j));
         }
         if (j < columns) {
-            to[j] *= left[i] * right[j];
+            to[j] = left[i] * right[j] * from[j];
         }
     }
 }
@@ -397,7 +399,7 @@ static void fill_from_bodies(KlScaled *s) {
             int32_t c = m->column[e], columns = kl_block_rows(s->problem, c);
             double *to = m->values + m->offset[e];
             fill_block(s, b, c, false, (size_t)columns, to);
-            scale_block(left, rows, s->scale + m->block_start[c], columns, to);
+            scale_block(left, rows, s->scale + m->block_start[c], columns, to, to);
             if (c == b) {
                 soften_block(s, b, to);
             }
@@ -629,6 +631,24 @@ static KlStatus begin_constraints(KlScaled *s, bool cholesky, bool dense) {
     return kl_block_lu_plan(s->lu, &s->system, s->cholesky, dense);
 }
 
+static KlStatus begin_small(KlScaled *s) {
+    const KlProblem *p = s->problem;
+    size_t dim = (size_t)s->dim;
+    if (!KL_ROOM(s->delassus_values, 2 * dim * dim) || !KL_ROOM(s->work, dim)) {
+        return KL_ERR_MEMORY;
+    }
+    s->dense = s->delassus_values.at;
+    s->dense_system = s->dense + dim * dim;
+    s->exchange = s->work.at;
+    s->graph.used = 0;
+    for (int32_t i = 0; i < s->dim; i++) {
+        double *row = s->dense + (size_t)i * dim;
+        scale_block(s->scale + i, 1, s->scale, s->dim, p->delassus_value + p->delassus_start[i], row);
+        row[i] += s->softness[i];
+    }
+    return KL_OK;
+}
+
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where) {
     if (s->lu == NULL) {
         KL_TRY(kl_block_lu_create(&s->lu));
@@ -653,10 +673,14 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     memset(s->compliance, 0, (size_t)s->dim * sizeof *s->compliance);
     s->symmetric = true;
     s->iterative = where == KL_FACTOR_ITERATIVE;
+    s->small = where == KL_FACTOR_SMALL;
     s->bodies = has_bodies && (where == KL_FACTOR_BODIES || (where == KL_FACTOR_AUTO && bodies_pay(problem)));
     s->least_shift = s->bodies ? 1e-10 : 1e-13;  // rounding over the shift is what a solution loses
     if (!reserve_bodies(s, (size_t)problem->body_count, (size_t)s->dim)) {
         return KL_ERR_MEMORY;
+    }
+    if (s->small) {
+        return begin_small(s);
     }
     if (s->bodies) {
         scale_rows(s);
@@ -753,6 +777,16 @@ static void multiply_blocks(const KlBlockMatrix *m, const double *x, double *pro
     }
 }
 
+static void multiply_dense(const KlScaled *s, const double *x, double *product) {
+    size_t dim = (size_t)s->dim, i = 0;
+    for (; i + 2 <= dim; i += 2) {
+        kl_store(product + i, kl_lanes_two_dots(x, s->dense + i * dim, s->dense + (i + 1) * dim, s->dim));
+    }
+    if (i < dim) {
+        product[i] = kl_lanes_dot(s->dense + i * dim, x, s->dim);
+    }
+}
+
 // du += (J M^-1)^T lambda, rows scaled or not
 static void push_bodies(KlScaled *s, const double *divided, const double *lambda) {
     const KlProblem *p = s->problem;
@@ -815,6 +849,10 @@ static void multiply_given(KlScaled *s, const double *x, double *product) {
 // Through the bodies where there are any: J M^-1 J^T keeps small sums of large forces that D has
 // lost.
 void kl_scaled_multiply(KlScaled *s, const double *x, double *product) {
+    if (s->small) {
+        multiply_dense(s, x, product);
+        return;
+    }
     if (!kl_problem_has_bodies(s->problem)) {
         multiply_blocks(&s->delassus, x, product);
         return;
@@ -967,8 +1005,46 @@ static void form_system(KlScaled *s) {
     }
 }
 
+// Rows of T D + A of a contact: (3 x dim)
+static void form_dense_contact(const KlScaled *s, int32_t contact, const double *from, double *to) {
+    const double *take = s->laws.contact_take + 9 * (size_t)contact, *add = s->laws.contact_add + 9 * (size_t)contact;
+    int32_t first = s->first_contact + 3 * contact;
+    if (is_identity(take)) {
+        kl_lanes_copy(from, 3 * s->dim, to);
+    } else {
+        take_block(take, from, s->dim, to);
+    }
+    for (int32_t i = 0; i < 9; i++) {
+        to[i / 3 * s->dim + first + i % 3] += add[i];
+    }
+}
+
+static bool factor_dense(KlScaled *s) {
+    size_t dim = (size_t)s->dim;
+    for (int32_t i = 0; i < s->first_contact; i++) {
+        double *row = s->dense_system + (size_t)i * dim;
+        bool joint = i < s->first_limit;
+        double take = joint ? 1.0 : s->laws.limit_take[i - s->first_limit];
+        kl_lanes_clear(s->dim, row);
+        if (take != 0.0) {
+            kl_lanes_subtract_times(-take, s->dense + (size_t)i * dim, s->dim, row);
+        }
+        row[i] += joint ? s->laws.joint_shift[i] : s->laws.limit_add[i - s->first_limit];
+    }
+    for (int32_t k = 0; k < s->contacts; k++) {
+        size_t first = (size_t)(s->first_contact + 3 * k) * dim;
+        form_dense_contact(s, k, s->dense + first, s->dense_system + first);
+    }
+    s->least_pivot = kl_lu_factor(s->dense_system, s->dim, s->exchange);
+    return s->least_pivot > 0.0;
+}
+
 bool kl_scaled_factor(KlScaled *s) {
     s->factorizations++;
+    if (s->small) {
+        s->factored = factor_dense(s);
+        return s->factored;
+    }
     if (s->bodies) {
         return kl_body_system_factor(&s->body_system, s);
     }
@@ -1001,7 +1077,9 @@ static void apply_system(KlScaled *s, const double *x, double *product) {
 }
 
 static void solve_factored(KlScaled *s, double *x) {
-    if (s->bodies) {
+    if (s->small) {
+        kl_lu_solve(s->dense_system, s->dim, s->exchange, x);
+    } else if (s->bodies) {
         kl_body_system_solve(&s->body_system, s, x);
     } else {
         kl_block_lu_solve(s->lu, x);
@@ -1043,12 +1121,19 @@ void kl_scaled_solve(KlScaled *s, const double *b, int32_t refinements, double *
 }
 
 bool kl_scaled_is_regular(const KlScaled *s) {
-    return s->factored && kl_block_lu_least_pivot(s->lu) >= KL_REGULAR_PIVOT;
+    return s->factored && (s->small ? s->least_pivot : kl_block_lu_least_pivot(s->lu)) >= KL_REGULAR_PIVOT;
 }
 
 bool kl_scaled_factor_shifted(KlScaled *s, double joint_shift, double shift) {
     s->factorizations++;
     s->factored = false;
+    if (s->small) {
+        kl_lanes_copy(s->dense, s->dim * s->dim, s->dense_system);
+        for (int32_t i = 0; i < s->dim; i++) {
+            s->dense_system[i * s->dim + i] += i < s->first_limit ? joint_shift : shift;
+        }
+        return kl_lu_factor(s->dense_system, s->dim, s->exchange) > 0.0;
+    }
     if (s->iterative) {
         return kl_body_gradients_shift(&s->gradients, s, joint_shift, shift);
     }

@@ -36,7 +36,8 @@ typedef enum KlFactorization {
     KL_FACTOR_DENSE,
     KL_FACTOR_SPARSE,
     KL_FACTOR_BODIES,
-    KL_FACTOR_ITERATIVE  // shifted systems alone
+    KL_FACTOR_ITERATIVE,  // shifted systems alone
+    KL_FACTOR_SMALL       // of an explicit D without zeros, of up to KL_SCALED_SMALL rows: dense, without blocks
 } KlFactorization;
 #define KL_FACTOR_PARAM(last, words, more)                                                                             \
     {                                                                                                                  \
@@ -68,6 +69,10 @@ typedef struct KlScaled {
     double *weight;                    // (dim) S / p on joint rows, p on others: r_nat_rel from the scaled natural map
     bool bodies;                       // systems are solved in body space
     bool iterative;                    // and that by conjugate gradients
+    bool small;                        // D is dense and explicit, with no blocks
+    double *dense, *dense_system;      // (dim x dim) where small: D with softness, T D + A and its factor
+    int32_t *exchange;                 // (dim) of that
+    double least_pivot;                // of that
     double least_shift;                // smallest proximal term that this factorization bears
     double report_size;                // |S v_f| of r_nat_rel
     KlLaws laws;                       // of the next factorization
@@ -96,6 +101,7 @@ typedef struct KlScaled {
     KL_BUFFER(uint8_t) flags;
 } KlScaled;
 
+enum { KL_SCALED_SMALL = 64 };
 // Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where);
 // Room for problems up to this capacity: up to KL_SCALED_DENSE rows whatever couples with whatever,

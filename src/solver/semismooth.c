@@ -98,6 +98,12 @@ void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocit
     }
 }
 
+uint8_t kl_semismooth_state(double friction, double scale, const double x[3], const double v[3]) {
+    double scaled[3] = {scale * v[0], scale * v[1], scale * v[2]}, y[3];
+    natural_argument(friction, x, scaled, y);
+    return (uint8_t)contact_state(friction, y);
+}
+
 int32_t kl_semismooth_states(const KlScaled *s, const double *x, const double *velocity, uint8_t *state) {
     int32_t changed = 0;
     for (int32_t k = 0; k < s->limits + s->contacts; k++) {

@@ -378,6 +378,56 @@ static void a_warm_started_loose_problem_stays_solved(void **state) {
     kl_problem_destroy(p);
 }
 
+// Robots without loops on their feet: with joints taken out and without, from 0 and from the last step's reactions, both
+// solve every problem, and where the reaction of least norm lies in K both end there.
+static void a_tree_and_the_whole_problem_agree(const char *path, const char *run, int32_t steps) {
+    KlScene *scene;
+    KlModel *model;
+    KlSim *sim;
+    KlSolver *tree, *whole;
+    assert_ok(kl_scene_load(path, NULL, &scene));
+    assert_ok(kl_scene_model_for_run(scene, kl_scene_find_run(scene, run), &model));
+    assert_ok(kl_sim_create(model, &sim));
+    assert_ok(kl_sim_set_solver(sim, "newton-ncp"));
+    assert_ok(kl_solver_create("newton-ncp", &tree));
+    assert_ok(kl_solver_create("newton-ncp", &whole));
+    assert_ok(kl_solver_set(whole, "tree", 0.0));
+    int32_t compared = 0;
+    for (int32_t i = 0; i < steps; i++) {
+        assert_ok(kl_solver_set(tree, "warm_start", i % 2));
+        assert_ok(kl_sim_step(sim));
+        const KlProblem *p = kl_sim_problem(sim);
+        KlSolution ours, theirs;
+        assert_ok(kl_solver_solve(tree, p, NULL, &ours));
+        assert_ok(kl_solver_solve(whole, p, NULL, &theirs));
+        assert_int_equal(ours.outcome, KL_OUTCOME_CONVERGED);
+        assert_int_equal(theirs.outcome, KL_OUTCOME_CONVERGED);
+        KlResiduals residuals;
+        kl_problem_residuals(p, ours.lambda, &residuals);
+        assert_true(residuals.natural_relative <= TOLERANCE);
+        double share;
+        assert_ok(kl_problem_internal_share(p, theirs.lambda, &share));
+        if (share < 1e-7) {
+            assert_near(distance(ours.lambda, theirs.lambda, p->dim), 0.0, 1e-6);
+            compared++;
+        }
+    }
+    assert_true(compared > 0);
+    kl_solver_destroy(whole);
+    kl_solver_destroy(tree);
+    kl_sim_destroy(sim);
+    kl_model_destroy(model);
+    kl_scene_destroy(scene);
+}
+
+static void trees_and_whole_problems_agree(void **state) {
+    (void)state;
+    a_tree_and_the_whole_problem_agree(KL_SCENES "/quadruped.json", "limp", 400);
+    a_tree_and_the_whole_problem_agree(KL_SCENES "/bdx.json", "bob", 60);
+    a_tree_and_the_whole_problem_agree(KL_SCENES "/arm7d.json", "limp", 100);
+    a_tree_and_the_whole_problem_agree(KL_SCENES "/lima.json", "squat", 40);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(converges_on_every_reference_problem),
@@ -386,6 +436,7 @@ int main(void) {
         cmocka_unit_test(converges_on_a_wall_and_a_pile),
         cmocka_unit_test(finds_the_reaction_of_least_norm_of_a_resting_box),
         cmocka_unit_test(agrees_with_admm_where_reactions_are_not_unique),
+        cmocka_unit_test(trees_and_whole_problems_agree),
         cmocka_unit_test(every_factorization_gives_the_same_reaction),
         cmocka_unit_test(admm_plus_converges_on_four_bars_and_piles),
         cmocka_unit_test(warm_start_needs_no_more_than_the_cold_one),

@@ -1,0 +1,268 @@
+#include "solver/rest.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "math/lanes.h"
+#include "math/llt.h"
+#include "solver/least_norm.h"
+#include "solver/semismooth.h"
+
+static const double INSIDE = 0.99;  // of friction: so far reactions are moved to least norm, and stick in the next step
+static const double LEAST_PIVOT = 1e-10;  // of the matrix with a unit diagonal: what is less is rounding
+
+KlStatus kl_rest_reserve(KlRest *r, int32_t dim) {
+    return KL_ROOM(r->stress, (size_t)KL_TREE_ROWS * ((size_t)dim + 1)) ? KL_OK : KL_ERR_MEMORY;
+}
+
+void kl_rest_release(KlRest *r) {
+    kl_free(r->stress.at);
+    *r = (KlRest){0};
+}
+
+// ---- faces -----------------------------------------------------------------------------------------
+
+static void add_face(KlRest *r, int32_t row, int32_t rows, double x, double y, double z) {
+    double *ray = r->ray + 3 * r->faces;
+    ray[0] = x, ray[1] = y, ray[2] = z;
+    r->row[r->faces] = row;
+    r->rows[r->faces++] = rows;
+}
+
+static void add_rows(KlRest *r, int32_t first, int32_t end) {
+    for (int32_t i = first; i < end; i++) {
+        add_face(r, i, 1, 1.0, 0.0, 0.0);
+    }
+}
+
+void kl_rest_face(KlRest *r, const KlTree *t, const uint8_t *state, const double *kept) {
+    const KlProblem *p = t->rest;
+    r->faces = 0;
+    add_rows(r, 0, p->joint_rows);
+    for (int32_t k = 0; k < p->limit_count + p->contact_count; k++) {
+        int32_t first = p->block_start[p->joint_count + k], end = p->block_start[p->joint_count + k + 1];
+        const double *x = kept + first;
+        if (state[k] == KL_STATE_STICK) {
+            add_rows(r, first, end);
+        } else if (state[k] == KL_STATE_SLIP && x[2] > 0.0) {
+            double inverse = 1.0 / sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+            add_face(r, first, 3, inverse * x[0], inverse * x[1], inverse * x[2]);
+        }
+    }
+}
+
+// ---- the factor ------------------------------------------------------------------------------------
+
+// F^T (D' + R) F, the upper triangle.
+static void form_matrix(KlRest *r, const KlTree *t) {
+    const double *d = t->rest->delassus_value, *softening = t->rest->softening;
+    int32_t n = r->faces, kept = t->kept;
+    for (int32_t i = 0; i < n; i++) {
+        const double *own = r->ray + 3 * i;
+        for (int32_t j = i; j < n; j++) {
+            const double *other = r->ray + 3 * j, *at = d + r->row[i] * kept + r->row[j];
+            double sum = 0.0;
+            for (int32_t k = 0; k < r->rows[i]; k++) {
+                for (int32_t l = 0; l < r->rows[j]; l++) {
+                    sum += own[k] * at[k * kept + l] * other[l];
+                }
+            }
+            r->factor[i * n + j] = sum;
+        }
+        for (int32_t k = 0; k < r->rows[i]; k++) {
+            r->factor[i * n + i] += own[k] * softening[r->row[i] + k] * own[k];
+        }
+    }
+}
+
+static void copy_matrix(KlRest *r, const KlTree *t) {  // where every row holds
+    kl_lanes_copy(t->rest->delassus_value, r->faces * r->faces, r->factor);
+    for (int32_t i = 0; i < r->faces; i++) {
+        r->factor[i * r->faces + i] += t->rest->softening[i];
+    }
+}
+
+static void swap(double *a, double *b) {
+    double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// Rows and columns k < m change places in the upper triangle, as far as it is left; in the factor its columns.
+static void exchange(KlRest *r, double *left, int32_t k, int32_t m) {
+    int32_t n = r->faces, kept = r->order[k];
+    double *a = r->factor;
+    r->order[k] = r->order[m];
+    r->order[m] = kept;
+    swap(&left[k], &left[m]);
+    swap(&a[k * n + k], &a[m * n + m]);
+    for (int32_t i = 0; i < k; i++) {
+        swap(&a[i * n + k], &a[i * n + m]);
+    }
+    for (int32_t i = k + 1; i < m; i++) {
+        swap(&a[k * n + i], &a[i * n + m]);
+    }
+    for (int32_t i = m + 1; i < n; i++) {
+        swap(&a[k * n + i], &a[m * n + i]);
+    }
+}
+
+// Cholesky by rows; a pivot is the one that is largest beside its own diagonal entry.
+bool kl_rest_factor(KlRest *r, const KlTree *t) {
+    int32_t n = r->faces;
+    double *a = r->factor, inverse[KL_TREE_ROWS];
+    if (n == t->kept) {  // a sliding contact has one face for three rows
+        copy_matrix(r, t);
+    } else {
+        form_matrix(r, t);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        r->order[i] = i;
+        inverse[i] = 1.0 / a[i * n + i];
+        if (!isfinite(inverse[i]) || !(inverse[i] > 0.0)) {
+            return false;
+        }
+    }
+    for (r->rank = 0; r->rank < n; r->rank++) {
+        int32_t k = r->rank, most = k;
+        for (int32_t i = k + 1; i < n; i++) {
+            most = a[i * n + i] * inverse[i] > a[most * n + most] * inverse[most] ? i : most;
+        }
+        if (!(a[most * n + most] * inverse[most] > LEAST_PIVOT)) {
+            return true;
+        }
+        if (most > k) {
+            exchange(r, inverse, k, most);
+        }
+        double *pivot = a + k * n, scale = 1.0 / sqrt(pivot[k]);
+        pivot[k] = scale;
+        for (int32_t j = k + 1; j < n; j++) {
+            pivot[j] *= scale;
+        }
+        for (int32_t i = k + 1; i < n; i++) {
+            double *row = a + i * n;
+            KlPair factor = kl_both(pivot[i]);
+            int32_t j = i;
+            for (; j + 2 <= n; j += 2) {
+                kl_store(row + j, kl_load(row + j) - factor * kl_load(pivot + j));
+            }
+            if (j < n) {
+                row[j] -= pivot[i] * pivot[j];
+            }
+        }
+    }
+    return true;
+}
+
+static void solve_upper(const KlRest *r, double *x) {  // (rank) U x = x
+    for (int32_t i = r->rank - 1; i >= 0; i--) {
+        const double *row = r->factor + i * r->faces;
+        x[i] = (x[i] - kl_lanes_dot(row + i + 1, x + i + 1, r->rank - i - 1)) * row[i];
+    }
+}
+
+static void solve_lower(const KlRest *r, double *x) {  // (rank) U^T x = x
+    for (int32_t i = 0; i < r->rank; i++) {
+        const double *row = r->factor + i * r->faces;
+        double own = x[i] *= row[i];
+        for (int32_t j = i + 1; j < r->rank; j++) {
+            x[j] -= own * row[j];
+        }
+    }
+}
+
+static void add_on_face(const KlRest *r, int32_t face, double share, double *kept) {
+    for (int32_t k = 0; k < r->rows[face]; k++) {
+        kept[r->row[face] + k] += share * r->ray[3 * face + k];
+    }
+}
+
+void kl_rest_solve(const KlRest *r, const double *velocity, double *kept) {
+    double x[KL_TREE_ROWS];
+    for (int32_t i = 0; i < r->rank; i++) {
+        int32_t face = r->order[i];
+        x[i] = 0.0;
+        for (int32_t k = 0; k < r->rows[face]; k++) {
+            x[i] -= r->ray[3 * face + k] * velocity[r->row[face] + k];
+        }
+    }
+    solve_lower(r, x);
+    solve_upper(r, x);
+    for (int32_t i = 0; i < r->rank; i++) {
+        add_on_face(r, r->order[i], x[i], kept);
+    }
+}
+
+static double smaller(double a, double b) { return a < b ? a : b; }
+
+// ---- least norm ------------------------------------------------------------------------------------
+
+// Stress `k` of those that move nothing, of the whole problem: a dependent face and what balances it. Whether joints bear
+// some of it.
+static bool find_stress(KlRest *r, KlTree *t, int32_t k, double *stress) {
+    double x[KL_TREE_ROWS], kept[KL_TREE_ROWS] = {0.0};
+    for (int32_t i = 0; i < r->rank; i++) {
+        x[i] = -r->factor[i * r->faces + r->rank + k];
+    }
+    solve_upper(r, x);
+    for (int32_t i = 0; i < r->rank; i++) {
+        add_on_face(r, r->order[i], x[i], kept);
+    }
+    add_on_face(r, r->order[r->rank + k], 1.0, kept);
+    return kl_tree_bear(t, kept, stress);
+}
+
+// Their products, factored. Each begins at its first row that is not 0: joints bear only some.
+static bool find_stresses(KlRest *r, KlTree *t, int32_t count, int32_t dim) {
+    double gram[KL_TREE_ROWS * KL_TREE_ROWS];
+    for (int32_t k = 0; k < count; k++) {
+        double *own = r->stress.at + (size_t)k * (size_t)dim;
+        r->first[k] = find_stress(r, t, k, own) ? 0 : t->problem->joint_rows;
+        for (int32_t j = 0; j <= k; j++) {
+            int32_t first = r->first[j] > r->first[k] ? r->first[j] : r->first[k];
+            const double *other = r->stress.at + (size_t)j * (size_t)dim;
+            gram[j * count + k] = kl_lanes_dot(other + first, own + first, dim - first);
+        }
+    }
+    return kl_llt_factor(gram, count, count, 0.0, r->gram) < 0;
+}
+
+bool kl_rest_least_norm(KlRest *r, KlTree *t, bool fresh, double *lambda) {
+    enum { TURNS = 2 };  // the second for what rounding has left
+    int32_t count = r->faces - r->rank, dim = t->problem->dim;
+    if (count == 0 || (fresh && !find_stresses(r, t, count, dim))) {
+        return false;
+    }
+    for (int32_t turn = 0; turn < TURNS; turn++) {
+        double share[KL_TREE_ROWS];
+        for (int32_t k = 0; k < count; k++) {
+            const double *own = r->stress.at + (size_t)k * (size_t)dim;
+            share[k] = kl_lanes_dot(own + r->first[k], lambda + r->first[k], dim - r->first[k]);
+        }
+        kl_llt_solve(r->gram, count, share);
+        for (int32_t k = 0; k < count; k++) {
+            const double *own = r->stress.at + (size_t)k * (size_t)dim;
+            kl_lanes_subtract_times(share[k], own + r->first[k], dim - r->first[k], lambda + r->first[k]);
+        }
+    }
+    return true;
+}
+
+double kl_rest_share(const KlTree *t, const uint8_t *state, const double *lambda, const double *least) {
+    const KlProblem *p = t->problem;
+    double share = 1.0;
+    for (int32_t i = kl_first_limit_row(p); i < kl_first_contact_row(p); i++) {
+        share = least[i] < 0.0 ? smaller(share, lambda[i] / (lambda[i] - least[i])) : share;
+    }
+    for (int32_t k = 0; k < p->contact_count; k++) {
+        const double *x = lambda + kl_contact_row(p, k), *y = least + kl_contact_row(p, k);
+        double step[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
+        if (state[p->limit_count + k] == KL_STATE_STICK) {
+            share = smaller(share, kl_share_in_cone(INSIDE * p->friction[k], x, step));
+        } else if (y[2] < 0.0) {
+            share = smaller(share, x[2] / (x[2] - y[2]));
+        }
+    }
+    return share;
+}
