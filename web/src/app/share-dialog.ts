@@ -36,7 +36,7 @@ export class KlShare extends KlDialog {
         const long = link.value.length > MAX_LENGTH;
         return html`
             <p class="quiet">
-                The link carries scene, solvers, parameters, camera, plots, the time shown and the state hash. Whoever opens it sees whether
+                The link carries scene, solvers, parameters, camera, what views and plots show, the time shown and the state hash. Whoever opens it sees whether
                 their machine gives the same state.
             </p>
             ${

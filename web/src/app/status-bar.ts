@@ -41,8 +41,7 @@ export class KlStatusBar extends KlElement {
                 const style = styles.value.get(lane.choice.id);
                 return html`<span class="lane-status" title=${`State hash of ${style?.title} at step ${frame?.step ?? 0}`}>
                     <span class="chip" .style=${`--c: ${style?.color}`} aria-hidden="true">${style?.marker}</span>
-                    <code data-hash-lane=${lane.choice.id} data-step=${frame?.step ?? -1}>${frame ? frame.hash.toString(16).padStart(16, '0') : '…'}</code>
-                    ${exact || !frame ? null : html`<small>(step ${frame.step})</small>`}
+                    <code class=${exact ? '' : 'earlier'} data-hash-lane=${lane.choice.id} data-step=${frame?.step ?? -1}>${frame ? frame.hash.toString(16).padStart(16, '0') : '…'}</code>
                     <small>${this.outcomes(lane.history.tally('outcome'))}</small>
                 </span>`;
             })}

@@ -1,5 +1,6 @@
 // Experiment, solvers, mode and precision: what is compared.
 import { html } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
 import { PRESETS } from '../state/experiment';
 import {
     addSolver,
@@ -8,6 +9,7 @@ import {
     change,
     dark,
     experiment,
+    laneKeys,
     lanes,
     redo,
     removeSolver,
@@ -56,7 +58,11 @@ export class KlTopBar extends KlElement {
             </div>
             <div class="bar-row solvers-row">
             <div class="chips" role="group" aria-label="Solvers">
-                ${lanes.value.map((lane) => this.chip(lane.choice.id))} ${this.adder()}
+                ${repeat(
+                    laneKeys.value,
+                    (id) => id,
+                    (id) => this.chip(id),
+                )} ${this.adder()}
             </div>
             <span class="spacer"></span>
             <div class="segmented" role="group" aria-label="Comparison">
@@ -94,6 +100,7 @@ export class KlTopBar extends KlElement {
         void change({ ...experiment.value, run, duration: 0, preset: '' });
     }
 
+    /** Each keeps its own button: the focus of one that is removed does not pass on to the next. */
     private chip(id: string) {
         const style = styles.value.get(id);
         const driver =

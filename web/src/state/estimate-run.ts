@@ -1,7 +1,7 @@
 // Tries the first steps of a run and says how long the rest will take, judged by what the workers themselves took
 // for the steps after those that warm up: meanwhile code is compiled and the first pictures are drawn. Loaded for
 // links and precise runs.
-import { currentTicket, estimate, forgetEstimate } from './estimate';
+import { beginEstimate, currentTicket, tellEstimate } from './estimate';
 import type { Lane } from './lane';
 
 const PATIENCE = 20; // [s] that are taken without asking
@@ -19,8 +19,7 @@ const mark = (lane: Lane): Mark => ({ step: lane.filled.value, worked: lane.work
 
 /** Fills the buffers a little, judges by that, then fills the rest or waits. */
 export function startWithEstimate(lanes: Lane[], total: number): void {
-    forgetEstimate();
-    const mine = currentTicket();
+    const mine = beginEstimate();
     const start = lanes.map(mark);
     let since = start; // what is judged begins here
     let began = performance.now();
@@ -76,10 +75,10 @@ function decide(lanes: Lane[], total: number, start: Mark[], since: Mark[]): voi
         else lane.run(total);
     }
     const slowest = Math.max(0, left.indexOf(seconds));
-    estimate.value = {
+    tellEstimate({
         seconds,
         steps: lanes[slowest].filled.value - from[slowest].step,
         slowest: lanes[slowest].choice.id,
         waiting,
-    };
+    });
 }

@@ -12,11 +12,28 @@ export interface Estimate {
 export const estimate = signal<Estimate | null>(null);
 
 let ticket = 0;
+let trying = false;
 
 /** Changes whenever an estimate under way is no longer wanted. */
 export const currentTicket = (): number => ticket;
 
 export function forgetEstimate(): void {
     ticket++;
+    trying = false;
     estimate.value = null;
 }
+
+/** The first steps of a run are tried; gives the ticket of that. */
+export function beginEstimate(): number {
+    forgetEstimate();
+    trying = true;
+    return ticket;
+}
+
+export function tellEstimate(found: Estimate): void {
+    trying = false;
+    estimate.value = found;
+}
+
+/** The run at hand has not been said to be short, nor has the person said so: what takes its place is tried, too. */
+export const undecided = (): boolean => trying || (estimate.value?.waiting ?? false);

@@ -4,7 +4,7 @@ import { effect, signal } from '@preact/signals-core';
 import type { Inspection, SolverChoice } from '../core/protocol';
 import type { SolutionInfo } from '../core/types';
 import type { Lane } from './lane';
-import { cursor, experiment, focused, lanes, playing, scene, touchedData } from './session';
+import { cursor, experiment, focused, laneKeys, lanes, playing, scene, touchedData } from './session';
 
 export interface StepCurve {
     solver: string;
@@ -99,6 +99,13 @@ async function sameProblem(lane: Lane, seen: Inspection): Promise<StepCurve[]> {
 export function withPreset(choice: SolverChoice): SolverChoice {
     return { ...choice, preset: choice.preset || experiment.value.preset || scene.value?.preset || '' };
 }
+
+// The next curves can take long; until then none of a solver that is gone.
+effect(() => {
+    const ids = laneKeys.value;
+    const kept = stepCurves.peek().filter((c) => ids.includes(c.solver));
+    if (kept.length < stepCurves.peek().length) stepCurves.value = kept;
+});
 
 let timer = 0;
 

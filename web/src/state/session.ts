@@ -5,7 +5,7 @@ import { CoreClient } from '../core/client';
 import type { Job, Loaded, SolverChoice } from '../core/protocol';
 import type { RunInfo, SceneInfo, SolverInfo, Tables } from '../core/types';
 import { coreModule } from './core-module';
-import { estimate, forgetEstimate } from './estimate';
+import { estimate, forgetEstimate, undecided } from './estimate';
 import {
     canonical,
     type Experiment,
@@ -330,6 +330,7 @@ async function rebuild(asked: Experiment): Promise<Experiment> {
     });
     const keep = new Set(next.map((n) => n.lane));
     for (const lane of lanes.value) if (!keep.has(lane)) lane.end();
+    const again = undecided();
     forgetEstimate();
 
     const total = Math.round((current.duration || facts.scene.runs[facts.run].duration) / facts.dt);
@@ -349,7 +350,7 @@ async function rebuild(asked: Experiment): Promise<Experiment> {
         }),
     );
     const precise = preset === 'high-precision' && next.some((n) => n.fresh);
-    if (careful || precise) (await import('./estimate-run')).startWithEstimate(lanes.value, total);
+    if (careful || precise || again) (await import('./estimate-run')).startWithEstimate(lanes.value, total);
     else for (const { lane } of next) lane.run(total);
     if (plays) playing.value = true;
     return current;

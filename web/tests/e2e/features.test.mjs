@@ -457,6 +457,27 @@ test('a run that takes long waits for Run, with its estimate', async () => {
     await context.close();
 });
 
+test('taking a solver away does not start a run that waits; space afterwards takes no other away', async () => {
+    const { page, context, errors } = await openPage(
+        browser,
+        `${server.url}#v=1&scene=walker&run=hard&s=newton-ncp,pgs-ccp,pgs-ncp&pre=hp&T=60&t=0`,
+    );
+    const note = page.locator('.estimate');
+    await note.waitFor();
+    const solvers = () => page.evaluate(() => window.kinloop.lanes.map((l) => l.solver).join());
+    await page.getByRole('button', { name: 'Remove Newton-NCP' }).click();
+    await page.waitForFunction(() => window.kinloop.settled && window.kinloop.lanes.length === 2);
+    assert.equal(await solvers(), 'pgs-ccp,pgs-ncp');
+    await note.waitFor();
+    await page.waitForFunction(() => window.kinloop.lanes.every((l) => l.state === 'paused'));
+    await page.keyboard.press(' ');
+    await note.waitFor({ state: 'detached' });
+    assert.equal(await solvers(), 'pgs-ccp,pgs-ncp');
+    assert.equal(await page.evaluate(() => window.kinloop.playing), true);
+    assert.deepEqual(errors, []);
+    await context.close();
+});
+
 test('a link carries what views and plots show besides, and a reload keeps it', async () => {
     const { page, context, errors } = await openPage(browser, server.url + SHORT);
     await filled(page);
