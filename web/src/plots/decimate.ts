@@ -1,5 +1,6 @@
 // Columns of any length onto about two points per pixel: each bucket of x keeps its smallest and largest
-// value in the order they came, so that no spike is lost. All series share the bucket grid.
+// value in the order they came, so that no spike is lost. All series share the bucket grid, whose buckets are equally wide
+// on the axis, a logarithmic one too.
 
 export interface Column {
     x: ArrayLike<number>; // ascending
@@ -21,14 +22,27 @@ function lowerBound(x: ArrayLike<number>, value: number): number {
     return low;
 }
 
-/** `floor` > 0 lifts smaller values to it: what a logarithmic axis can show. */
-export function decimate(columns: Column[], from: number, to: number, buckets: number, floor = 0): Aligned {
-    const width = (to - from) / buckets;
-    if (!(width > 0)) return [[], ...columns.map(() => [])];
+/** Place of a bucket, or of a part of it, on the axis. */
+type Place = (bucket: number) => number;
+
+/** `floor` > 0 lifts smaller values to it: what a logarithmic axis can show. `logX` when that of x is one. */
+export function decimate(
+    columns: Column[],
+    from: number,
+    to: number,
+    buckets: number,
+    floor = 0,
+    logX = false,
+): Aligned {
+    if (!(to > from)) return [[], ...columns.map(() => [])];
+    const place: Place =
+        logX && from > 0
+            ? (b) => (b === buckets ? to : from * (to / from) ** (b / buckets))
+            : (b) => (b === buckets ? to : from + (b * (to - from)) / buckets);
     const sparse = columns.every((c) => lowerBound(c.x, to) - lowerBound(c.x, from) <= 2 * buckets);
     return sparse && sameGrid(columns)
         ? exact(columns, from, to, floor)
-        : bucketed(columns, from, width, buckets, floor);
+        : bucketed(columns, place, buckets, floor);
 }
 
 function sameGrid(columns: Column[]): boolean {
@@ -62,28 +76,28 @@ function exact(columns: Column[], from: number, to: number, floor: number): Alig
     return rows;
 }
 
-function bucketed(columns: Column[], from: number, width: number, buckets: number, floor: number): Aligned {
+function bucketed(columns: Column[], place: Place, buckets: number, floor: number): Aligned {
     const x: number[] = [];
-    for (let b = 0; b < buckets; b++) x.push(from + (b + 0.25) * width, from + (b + 0.75) * width);
-    return [x, ...columns.map((c) => bucketColumn(c, from, width, buckets, floor))];
+    for (let b = 0; b < buckets; b++) x.push(place(b + 0.25), place(b + 0.75));
+    return [x, ...columns.map((c) => bucketColumn(c, place, buckets, floor))];
 }
 
 function bucketColumn(
     c: Column,
-    from: number,
-    width: number,
+    place: Place,
     buckets: number,
     floor: number,
 ): (number | null | undefined)[] {
     const out: (number | null | undefined)[] = new Array(2 * buckets).fill(undefined);
-    let i = lowerBound(c.x, from);
+    let i = lowerBound(c.x, place(0));
     for (let b = 0; b < buckets && i < c.x.length; b++) {
-        const end = from + (b + 1) * width;
+        const end = place(b + 1);
+        const last = b + 1 === buckets; // which has its end
         let least = Number.POSITIVE_INFINITY;
         let most = Number.NEGATIVE_INFINITY;
         let leastFirst = true;
         const begun = i;
-        for (; i < c.x.length && c.x[i] < end; i++) {
+        for (; i < c.x.length && (c.x[i] < end || (last && c.x[i] === end)); i++) {
             const y = c.y[i];
             if (!Number.isFinite(y) || !shows(c, i)) continue;
             if (y < least) {
@@ -100,7 +114,7 @@ function bucketColumn(
             continue;
         }
         out[2 * b] = lift(leastFirst ? least : most, floor);
-        out[2 * b + 1] = lift(leastFirst ? most : least, floor);
+        if (i - begun > 1) out[2 * b + 1] = lift(leastFirst ? most : least, floor);
     }
     return out;
 }

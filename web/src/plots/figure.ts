@@ -10,10 +10,11 @@ export function figure(definition: PlotDefinition, unit: string, data: PlotData)
         ...data.x,
         600,
         definition.log ? FLOOR : 0,
+        definition.logX,
     );
     const marks = data.curves.map((curve, i) =>
         Plot.lineY(
-            rows[0].flatMap((x, k) => (rows[i + 1][k] === null ? [] : [{ x, y: rows[i + 1][k] }])),
+            rows[0].flatMap((x, k) => (rows[i + 1][k] === undefined ? [] : [{ x, y: rows[i + 1][k] }])),
             { x: 'x', y: 'y', stroke: curve.color, strokeDasharray: curve.dash.join(' ') || undefined },
         ),
     );

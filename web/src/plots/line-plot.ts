@@ -271,6 +271,7 @@ export class KlPlot extends KlElement {
             to,
             Math.max(50, width - GUTTER),
             this.logY ? FLOOR : 0,
+            this.logX,
         );
         // Residuals of 0 stand on the floor; other quantities have no place on a logarithmic axis then.
         if (!this.logY || this.definition.log) return rows;
@@ -428,6 +429,8 @@ export class KlPlot extends KlElement {
             data.curves.map((c) => c.column),
             ...data.x,
             20,
+            0,
+            this.logX,
         );
         return html`<div class="plot-table" tabindex="0" role="region" aria-label=${`${this.definition.title} as table`}>
             <table>

@@ -41,6 +41,24 @@ describe('decimate', () => {
         expect(y).toEqual([null, 2, 3]);
     });
 
+    it('leaves the first of many samples in their place on a logarithmic axis, and keeps the last', () => {
+        const n = 10_000;
+        const long = { x: Float64Array.from({ length: n }, (_, i) => i + 1), y: ramp(n) };
+        const short = { x: [1, 2], y: [5, 7] };
+        const [x, y, z] = decimate([long, short], 1, n, 400, 0, true);
+        const bucket = n ** (1 / 400);
+        for (const [value, place] of [
+            [5, 1],
+            [7, 2],
+        ]) {
+            const at = x[z.indexOf(value)] as number;
+            expect(at / place).toBeLessThan(bucket);
+            expect(place / at).toBeLessThan(bucket);
+        }
+        expect(y.findLast((v) => v !== undefined)).toBe(n - 1);
+        expect(z.filter((v) => v !== undefined).length).toBe(2);
+    });
+
     it('draws through empty buckets and breaks at gaps', () => {
         const long = { x: ramp(1000), y: ramp(1000) };
         const sparse = { x: [0, 500, 999], y: [1, Number.NaN, 3] };
