@@ -21,19 +21,18 @@ KlProblemSize kl_tree_rest_size(const KlProblemSize *size) {
 
 KlStatus kl_tree_reserve(KlTree *t, const KlProblemSize *capacity) {
     size_t bodies = (size_t)capacity->body_count, joints = (size_t)capacity->joint_count;
-    if (bodies == 0 || joints == 0) {
-        return KL_OK;
-    }
-    if (t->rest == NULL) {
-        KlProblemSize size = {.joint_rows = KL_TREE_ROWS,
-                              .joint_count = KL_TREE_ROWS,
-                              .limit_count = KL_TREE_ROWS,
-                              .contact_count = KL_TREE_ROWS / 3,
-                              .nonzeros = KL_TREE_ROWS * KL_TREE_ROWS};
-        KL_TRY(kl_problem_create(&size, &t->rest));
+    KlProblemSize rest = kl_tree_rest_size(capacity);
+    size_t responses = 6 * bodies * (size_t)rest.joint_rows;
+    if (t->rest == NULL || t->rows < rest.joint_rows || t->contacts < rest.contact_count) {
+        kl_problem_destroy(t->rest);
+        KL_TRY(kl_problem_create(&rest, &t->rest));
+        t->rows = rest.joint_rows;
+        t->contacts = rest.contact_count;
+        t->pattern = -1;
     }
     bool ok = KL_ROOM(t->node, bodies) && KL_ROOM(t->graph, 4 * joints + 1) &&
-              KL_ROOM(t->work, 5 * bodies + 7 * joints + 7) && KL_ROOM(t->response, KL_TREE_RESPONSES);
+              KL_ROOM(t->work, 5 * bodies + 7 * joints + 7) &&
+              KL_ROOM(t->response, responses < KL_TREE_RESPONSES ? responses : KL_TREE_RESPONSES);
     return ok ? KL_OK : KL_ERR_MEMORY;
 }
 
@@ -205,13 +204,15 @@ static void stretch(KlTreeBlock *b, const KlTreeNode *n) {
     b->end[k] = end > b->end[k] ? end : b->end[k];
 }
 
-// Between two trees the second stretch may reach over the first: then it is all.
-static void part_stretches(KlTreeBlock *b) {
+// Between two trees the second stretch may reach over the first: then it is all. Whether it is.
+static bool part_stretches(KlTreeBlock *b) {
     if (b->begin[0] < b->end[1] && b->begin[1] < b->end[0]) {
         b->begin[1] = b->begin[0] < b->begin[1] ? b->begin[0] : b->begin[1];
         b->end[1] = b->end[0] > b->end[1] ? b->end[0] : b->end[1];
         b->begin[0] = b->end[0] = 0;
+        return true;
     }
+    return false;
 }
 
 // Where a constraint's rows press their bodies.
@@ -242,7 +243,7 @@ static void give_velocities(const KlTree *t, const KlTreeBlock *b) {
 }
 
 // Responses of all joints on the way to the roots to unit reactions of a constraint's rows, those of other joints 0.
-static void respond(const KlTree *t, KlTreeBlock *b) {
+static void respond(KlTree *t, KlTreeBlock *b) {
     KlSix wrench[2][6];
     int32_t node[2] = {b->node[0], b->node[1]};
     double *response = t->response.at + (size_t)b->first * (size_t)t->freedoms;
@@ -269,11 +270,12 @@ static void respond(const KlTree *t, KlTreeBlock *b) {
                 }
             }
         }
+        t->crosses = t->crosses || (n->block < 0 && b->end[0] > 0);
         stretch(b, n);
         node[1 - side] = node[1 - side] == at ? -1 : node[1 - side];
         node[side] = n->parent;
     }
-    part_stretches(b);
+    t->crosses = part_stretches(b) || t->crosses;
 }
 
 // D of the rows of a kept constraint and `columns` from row `first` on: += the products of their responses in the
@@ -345,7 +347,7 @@ static void fill_values(const KlTree *t) {
     int32_t kept = t->kept;
     kl_lanes_clear(kept * kept, value);
     for (int32_t k = 0; k < t->rest->block_count; k++) {
-        for (int32_t pair = 0; pair < 4; pair++) {
+        for (int32_t pair = 0; pair < 4; pair += t->crosses ? 1 : 3) {  // most: roots with roots, ways with ways
             add_stretch(t, &t->block[k], pair / 2, pair % 2, value + t->block[k].first * kept);
         }
     }
@@ -363,8 +365,8 @@ static void clear_wrenches(KlTree *t) {
 }
 
 bool kl_tree_begin(KlTree *t, const KlProblem *p) {
-    KlProblemSize size = {.joint_count = p->joint_count, .body_count = p->body_count};
-    if (p->joint_count == 0 || !kl_problem_has_bodies(p) || kl_tree_reserve(t, &size) != KL_OK) {
+    KlProblemSize size = kl_problem_size(p);
+    if (!kl_tree_may_apply(&size) || kl_tree_reserve(t, &size) != KL_OK) {
         return false;
     }
     t->problem = p;
@@ -373,6 +375,7 @@ bool kl_tree_begin(KlTree *t, const KlProblem *p) {
     }
     clear_wrenches(t);
     move_bodies(t);
+    t->crosses = false;
     for (int32_t k = 0; k < t->rest->block_count; k++) {
         KlTreeBlock *b = &t->block[k];
         place_rows(t, b);
@@ -381,6 +384,7 @@ bool kl_tree_begin(KlTree *t, const KlProblem *p) {
     }
     fill_pattern(t);
     fill_values(t);
+    kl_problem_keep(t->rest);
     return true;
 }
 

@@ -14,7 +14,14 @@
 #include "base/buffer.h"
 #include "dual/problem.h"
 
-enum { KL_TREE_ROWS = 64 };  // kept at most
+enum {
+    KL_TREE_ROWS = 64,  // kept at most
+    KL_TREE_LEAST = 20  // rows of joints taken out, for which it pays
+};
+// Whether a problem of this size may have such a rest.
+static inline bool kl_tree_may_apply(const KlProblemSize *size) {
+    return size->body_count > 0 && size->joint_rows >= KL_TREE_LEAST;
+}
 
 // A body, its joint to the parent and the subtree behind it; twists and wrenches are about the tree's origin.
 typedef struct KlTreeNode {
@@ -45,8 +52,10 @@ typedef struct KlTreeBlock {
 
 typedef struct KlTree {
     const KlProblem *problem;
-    KlProblem *rest;  // the kept rows; of the tree
+    KlProblem *rest;         // the kept rows; of the tree
+    int32_t rows, contacts;  // that it has room for
     int32_t kept, freedoms;
+    bool crosses;                      // some kept row reaches over two trees
     int32_t pattern;                   // rows of the dense pattern that the rest has
     KlTreeBlock block[KL_TREE_ROWS];   // (block_count of the rest)
     double wrench[12 * KL_TREE_ROWS];  // (kept x 12) of the rows on their two bodies, about the origin
@@ -59,7 +68,7 @@ typedef struct KlTree {
 // The largest rest of problems up to this size.
 KlProblemSize kl_tree_rest_size(const KlProblemSize *size);
 
-// Room for problems up to a capacity of bodies and blocks. KL_ERR_MEMORY.
+// Room for problems up to a capacity of bodies and joints. KL_ERR_MEMORY.
 KlStatus kl_tree_reserve(KlTree *t, const KlProblemSize *capacity);
 void kl_tree_release(KlTree *t);
 

@@ -4,10 +4,7 @@
 #include "dual/tree_parts.h"
 #include "math/lanes.h"
 
-enum {
-    MOST_STRESSES = 8,  // of rigid kept rows, more than freedoms
-    LEAST_ROWS = 20,    // of joints taken out, for which it pays
-};
+enum { MOST_STRESSES = 8 };  // of rigid kept rows, more than freedoms
 
 // Joints that hold rigidly are taken out; the graph tells which they are, beside what they join.
 static bool is_rigid(const KlProblem *p, int32_t block) {
@@ -179,7 +176,7 @@ static bool keep_rows(KlTree *t, const KlProblem *p, const uint8_t *taken) {
     if (rows - size.joint_rows > t->freedoms + MOST_STRESSES) {
         return false;
     }
-    if (out < LEAST_ROWS || out < rows || rows > KL_TREE_ROWS || rows * t->freedoms > KL_TREE_RESPONSES ||
+    if (out < KL_TREE_LEAST || out < rows || rows > KL_TREE_ROWS || rows * t->freedoms > KL_TREE_RESPONSES ||
         rows * rows * t->freedoms > KL_TREE_PRODUCTS) {
         return false;
     }

@@ -565,9 +565,11 @@ static KlStatus lay_out(Newton *n) {
     return kl_admm_plus_reserve(&n->admm, &n->scaled);
 }
 
-KlStatus kl_newton_reserve(Newton *n, const KlCapacity *capacity) {
-    KL_TRY(kl_scaled_reserve(&n->scaled, capacity, KL_FACTOR_AUTO));
-    KL_TRY(kl_held_reserve(&n->held, capacity));
+KlStatus kl_newton_reserve(Newton *n, const KlCapacity *capacity, KlFactorization where) {
+    KL_TRY(kl_scaled_reserve(&n->scaled, capacity, where));
+    if (where != KL_FACTOR_SMALL) {
+        KL_TRY(kl_held_reserve(&n->held, capacity));
+    }
     return lay_out(n);
 }
 
@@ -633,7 +635,7 @@ static void report(KlRun *run, Newton *n) {
 
 // Whether lambda is the only reaction on its faces of K: the system of the last Newton step, which
 // has their states, is regular. (A null vector of D on the faces would be one of the system.)
-static bool is_unique(Newton *n) {
+bool kl_newton_is_unique(Newton *n) {
     return n->phase == KL_NEWTON_NEWTON && kl_scaled_is_regular(&n->scaled) &&
            kl_semismooth_states(&n->scaled, n->best, n->best_velocity, n->state) == 0;
 }
@@ -663,7 +665,7 @@ void kl_newton_iterate(Newton *n, KlRun *run) {
         [KL_NEWTON_PROXIMAL] = iterate_proximal, [KL_NEWTON_ADMM] = iterate_admm,
         [KL_NEWTON_REST] = iterate_rest};
     phases[n->phase](n, tolerance);
-    if (n->settled && run->param[KL_NEWTON_PARAM_LEAST_NORM] != 0.0 && !n->least && !is_unique(n)) {
+    if (n->settled && run->param[KL_NEWTON_PARAM_LEAST_NORM] != 0.0 && !n->least && !kl_newton_is_unique(n)) {
         move_to_least_norm(n, tolerance);
     }
     report(run, n);

@@ -93,14 +93,16 @@ typedef struct KlNewton {
 #define KL_NEWTON_MARGIN 0.5   // of the tolerance: the judge sums in another order
 #define KL_NEWTON_STRICT 1e-8  // |F| over |S v_f| that ends the search for a better point
 
-// Room for problems up to a capacity. KL_ERR_MEMORY.
-KlStatus kl_newton_reserve(KlNewton *n, const KlCapacity *capacity);
+// Room for problems up to a capacity; KL_FACTOR_SMALL: that begin with Newton's step alone. KL_ERR_MEMORY.
+KlStatus kl_newton_reserve(KlNewton *n, const KlCapacity *capacity, KlFactorization where);
 void kl_newton_release(KlNewton *n);
 
 // From run->lambda. KL_ERR_MEMORY and what the factorization
 // says.
 KlStatus kl_newton_begin(KlNewton *n, KlRun *run, KlNewtonStart start);
-void kl_newton_iterate(KlNewton *n, KlRun *run);           // one iteration; fills the run's iterate and residuals
+void kl_newton_iterate(KlNewton *n, KlRun *run);  // one iteration; fills the run's iterate and residuals
+// Whether the best point is known to be the only reaction on its faces of K.
+bool kl_newton_is_unique(KlNewton *n);
 void kl_newton_states(const KlNewton *n, uint8_t *state);  // (limits, contacts) of the best point
 bool kl_newton_converged(const KlNewton *n, const KlRun *run);
 

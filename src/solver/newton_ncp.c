@@ -69,7 +69,7 @@ typedef struct State {
 } State;
 
 static bool lay_out(State *s, int32_t dim) {
-    if (!KL_ROOM(s->memory, 3 * (size_t)dim) || kl_rest_reserve(&s->rest, dim) != KL_OK) {
+    if (!KL_ROOM(s->memory, 3 * (size_t)dim)) {
         return false;
     }
     s->guess = s->memory.at;
@@ -80,13 +80,15 @@ static bool lay_out(State *s, int32_t dim) {
 
 static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     State *s = state;
-    bool tree = param[KL_NEWTON_PARAM_TREE] != 0.0 && capacity->size.body_count > 0 && capacity->size.joint_count > 0;
+    bool tree = param[KL_NEWTON_PARAM_TREE] != 0.0 && kl_tree_may_apply(&capacity->size);
     KlCapacity rest = {.size = kl_tree_rest_size(&capacity->size)};
     rest.dim = rest.block_count = rest.size.joint_rows;
     rest.joint_squares = 36 * (size_t)rest.size.joint_rows;
-    if (kl_newton_reserve(&s->whole, capacity) != KL_OK || kl_loose_reserve(&s->loose, capacity) != KL_OK ||
+    if (kl_newton_reserve(&s->whole, capacity, KL_FACTOR_AUTO) != KL_OK ||
+        kl_loose_reserve(&s->loose, capacity) != KL_OK ||
         (tree && (kl_tree_reserve(&s->tree, &capacity->size) != KL_OK ||
-                  kl_newton_reserve(&s->newton, &rest) != KL_OK || !lay_out(s, capacity->dim)))) {
+                  kl_newton_reserve(&s->newton, &rest, KL_FACTOR_SMALL) != KL_OK ||
+                  kl_rest_reserve(&s->rest, rest.dim, capacity->dim) != KL_OK || !lay_out(s, capacity->dim)))) {
         arena->failed = true;
     }
 }
@@ -184,7 +186,9 @@ static KlStatus begin_whole(State *s, KlRun *run) {
 }
 
 static bool begin_tree(State *s, KlRun *run) {
-    if (!kl_tree_begin(&s->tree, run->problem) || !lay_out(s, run->problem->dim)) {
+    int32_t dim = run->problem->dim;
+    if (!kl_tree_begin(&s->tree, run->problem) || kl_rest_reserve(&s->rest, s->tree.rows, 0) != KL_OK ||
+        !lay_out(s, dim)) {
         return false;
     }
     memcpy(s->guess, run->lambda, (size_t)run->problem->dim * sizeof *run->lambda);
@@ -313,7 +317,7 @@ static void iterate_rest(State *s, KlRun *run) {
     run->penalty = rest->penalty;
     bool done = kl_newton_converged(&s->newton, rest), least = done && run->param[KL_NEWTON_PARAM_LEAST_NORM] != 0.0;
     kl_tree_extend(&s->tree, s->kept, run->lambda);
-    if (least && find_faces(s) && move_to_least_norm(s, run, true)) {
+    if (least && !kl_newton_is_unique(&s->newton) && find_faces(s) && move_to_least_norm(s, run, true)) {
         memcpy(s->found, run->lambda, bytes);
         memcpy(run->lambda, s->least, bytes);
         s->solved = judge(s, run);

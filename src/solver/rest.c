@@ -12,12 +12,21 @@
 static const double INSIDE = 0.99;  // of friction: so far reactions are moved to least norm, and stick in the next step
 static const double LEAST_PIVOT = 1e-10;  // of the matrix with a unit diagonal: what is less is rounding
 
-KlStatus kl_rest_reserve(KlRest *r, int32_t dim) {
-    return KL_ROOM(r->stress, (size_t)KL_TREE_ROWS * ((size_t)dim + 1)) ? KL_OK : KL_ERR_MEMORY;
+KlStatus kl_rest_reserve(KlRest *r, int32_t kept, int32_t dim) {
+    enum { LARGE = 1024 };
+    size_t square = (size_t)kept * (size_t)kept, stresses = (size_t)kept * (size_t)(dim < LARGE ? dim : LARGE);
+    if (!KL_ROOM(r->numbers, 2 * square + kl_llt_size(kept)) || !KL_ROOM(r->stress, stresses)) {
+        return KL_ERR_MEMORY;
+    }
+    r->factor = r->numbers.at;
+    r->products = r->factor + square;
+    r->gram = r->products + square;
+    return KL_OK;
 }
 
 void kl_rest_release(KlRest *r) {
     kl_free(r->stress.at);
+    kl_free(r->numbers.at);
     *r = (KlRest){0};
 }
 
@@ -215,17 +224,19 @@ static bool find_stress(KlRest *r, KlTree *t, int32_t k, double *stress) {
 
 // Their products, factored. Each begins at its first row that is not 0: joints bear only some.
 static bool find_stresses(KlRest *r, KlTree *t, int32_t count, int32_t dim) {
-    double gram[KL_TREE_ROWS * KL_TREE_ROWS];
+    if (!KL_ROOM(r->stress, (size_t)count * (size_t)dim)) {
+        return false;
+    }
     for (int32_t k = 0; k < count; k++) {
         double *own = r->stress.at + (size_t)k * (size_t)dim;
         r->first[k] = find_stress(r, t, k, own) ? 0 : t->problem->joint_rows;
         for (int32_t j = 0; j <= k; j++) {
             int32_t first = r->first[j] > r->first[k] ? r->first[j] : r->first[k];
             const double *other = r->stress.at + (size_t)j * (size_t)dim;
-            gram[j * count + k] = kl_lanes_dot(other + first, own + first, dim - first);
+            r->products[j * count + k] = kl_lanes_dot(other + first, own + first, dim - first);
         }
     }
-    return kl_llt_factor(gram, count, count, 0.0, r->gram) < 0;
+    return kl_llt_factor(r->products, count, count, 0.0, r->gram) < 0;
 }
 
 bool kl_rest_least_norm(KlRest *r, KlTree *t, bool fresh, double *lambda) {

@@ -15,13 +15,16 @@ typedef struct KlRest {
     int32_t row[KL_TREE_ROWS], rows[KL_TREE_ROWS];  // (faces) first kept row of a face, how many it has
     double ray[3 * KL_TREE_ROWS];                   // (faces x 3) the face in these rows
     int32_t order[KL_TREE_ROWS];                    // (faces) by pivots
-    double factor[KL_TREE_ROWS * KL_TREE_ROWS];     // (rank x faces) U of P^T M P = U^T U, inverse diagonal
+    double *factor;                                 // (rank x faces) U of P^T M P = U^T U, inverse diagonal
     KL_BUFFER(double) stress;                       // (faces - rank x dim) reactions that move nothing
     int32_t first[KL_TREE_ROWS];                    // row of each where it begins to be other than 0
-    double gram[8 * (KL_TREE_ROWS / 4) * (KL_TREE_ROWS / 4 + 1)];  // Cholesky factor of their products
+    double *products, *gram;                        // of the stresses with each other, and their Cholesky factor
+    KL_BUFFER(double) numbers;
 } KlRest;
 
-KlStatus kl_rest_reserve(KlRest *r, int32_t dim);
+// Room for rests of up to `kept` rows of problems of up to `dim`; of more than 1024 stresses take theirs when they are
+// found. KL_ERR_MEMORY.
+KlStatus kl_rest_reserve(KlRest *r, int32_t kept, int32_t dim);
 void kl_rest_release(KlRest *r);
 
 // Faces by `state` (limits, contacts of the rest), rays along `kept`.

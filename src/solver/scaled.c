@@ -514,6 +514,9 @@ KlStatus kl_scaled_reserve(KlScaled *s, const KlCapacity *capacity, KlFactorizat
         !reserve_bodies(s, bodies, dim)) {
         return KL_ERR_MEMORY;
     }
+    if (where == KL_FACTOR_SMALL) {
+        return KL_ROOM(s->delassus_values, 2 * dim * dim) ? KL_OK : KL_ERR_MEMORY;
+    }
     if (where == KL_FACTOR_ITERATIVE || 6 * bodies > KL_SCALED_DENSE) {
         KL_TRY(kl_body_gradients_reserve(&s->gradients, s->dim, s->contacts, capacity->size.body_count));
     }

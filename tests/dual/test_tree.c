@@ -96,14 +96,14 @@ static void set_body(Case *c, int32_t i) {
     kl_mat3_mul_t(moved, frame, p->inverse_inertia + 9 * i);
 }
 
-// Two trees, one of them free or both on the world; a yielding row in place of a motor; limits and contacts.
+// Two trees, free or on the world, and a free body; a yielding row in place of a motor; limits and contacts.
 static Case make_case(uint64_t seed) {
     static const double none[3] = {0.0};
     Case c = {.rng = {seed}};
     int32_t parent[BODIES], form[BODIES], rows = 1, joints = 1;
     for (int32_t i = 0; i < BODIES; i++) {
-        bool root = i == 0 || i == 5;
-        form[i] = root && kl_rng_index(&c.rng, 2) == 0 ? -1 : kl_rng_index(&c.rng, FORMS);
+        bool root = i == 0 || i == 5 || i == BODIES - 1;
+        form[i] = i == BODIES - 1 || (root && kl_rng_index(&c.rng, 2) == 0) ? -1 : kl_rng_index(&c.rng, FORMS);
         parent[i] = root ? -1 : i > 5 ? 5 + kl_rng_index(&c.rng, i - 5) : kl_rng_index(&c.rng, i);
         rows += form[i] >= 0 ? forms[form[i]][0] + forms[form[i]][1] : 0;
         joints += form[i] >= 0;
