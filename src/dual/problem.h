@@ -120,9 +120,8 @@ typedef struct KlLoopResiduals {
 } KlLoopResiduals;
 KlLoopResiduals kl_problem_loop_residuals(const KlProblem *p, const double *lambda, const double *velocity,
                                           bool de_saxce);
-// r_nat_rel alone, v+ known: what our solvers stop on. Uses scale (dim) of kl_problem_scale.
-double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale);
-// The same with the problem's own scale; `strict` is the map over |S v_f| alone.
-double kl_natural_relative_to(const KlProblem *p, const double *lambda, const double *velocity, double *strict);
+// r_nat_rel alone, v+ known: what our solvers stop on; and in `strict` the same natural map over |S v_f| alone.
+double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, double *strict);
+double kl_problem_given_size(const KlProblem *p);  // that |S v_f|
 
 #endif

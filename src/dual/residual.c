@@ -65,28 +65,28 @@ static double natural(const KlProblem *p, const double *lambda, const double *v,
     return most;
 }
 
+double kl_problem_given_size(const KlProblem *p) {
+    const double *scale = kl_problem_prepare(p)->scale, *given = p->free_velocity;
+    KlLargest size = {.most = {DBL_MIN, DBL_MIN}};
+    int32_t i = 0;
+    for (; i + 2 <= p->dim; i += 2) {
+        kl_largest_take(&size, kl_load(scale + i) * kl_load(given + i));
+    }
+    if (i < p->dim) {
+        kl_largest_take(&size, kl_both(scale[i] * given[i]));
+    }
+    return kl_largest(&size);
+}
+
 // What r_nat_rel divides by.
-static double natural_size(const KlProblem *p, const double *lambda, const double *scale) {
-    double size = DBL_MIN;
-    for (int32_t i = 0; i < p->dim; i++) {
-        size = larger(larger(size, lambda[i]), scale[i] * p->free_velocity[i]);
-    }
-    return size;
+static double natural_size(const KlProblem *p, const double *lambda, double given) {
+    return larger(given, kl_lanes_largest(lambda, p->dim));
 }
 
-double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, const double *scale) {
-    return natural(p, lambda, velocity, scale, true) / natural_size(p, lambda, scale);
-}
-
-double kl_natural_relative_to(const KlProblem *p, const double *lambda, const double *velocity, double *strict) {
-    const double *scale = kl_problem_prepare(p)->scale;
-    double given = DBL_MIN, size, error = natural(p, lambda, velocity, scale, true);
-    for (int32_t i = 0; i < p->dim; i++) {
-        given = larger(given, scale[i] * p->free_velocity[i]);
-    }
-    size = larger(given, kl_lanes_largest(lambda, p->dim));
+double kl_natural_relative(const KlProblem *p, const double *lambda, const double *velocity, double *strict) {
+    double error = natural(p, lambda, velocity, kl_problem_prepare(p)->scale, true), given = kl_problem_given_size(p);
     *strict = error / given;
-    return error / size;
+    return error / natural_size(p, lambda, given);
 }
 
 static void take_outside(KlLargest *most, const KlPair x[3], const KlPair projected[3]) {
@@ -151,7 +151,7 @@ static double objective_desaxce(const KlProblem *p, const double *lambda, const 
 }
 
 void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const double *velocity, KlResiduals *residuals) {
-    const double *scale = kl_problem_prepare(p)->scale;
+    double strict;
     KlResiduals *r = residuals;
     KlLoopResiduals ncp = kl_problem_loop_residuals(p, lambda, velocity, true);
     KlLoopResiduals ccp = kl_problem_loop_residuals(p, lambda, velocity, false);
@@ -159,7 +159,7 @@ void kl_problem_residuals_at(const KlProblem *p, const double *lambda, const dou
     r->dual = ncp.dual;
     r->complementarity = ncp.complementarity;
     r->natural = natural(p, lambda, velocity, NULL, true);
-    r->natural_relative = kl_natural_relative(p, lambda, velocity, scale);
+    r->natural_relative = kl_natural_relative(p, lambda, velocity, &strict);
     r->dual_ccp = ccp.dual;
     r->complementarity_ccp = ccp.complementarity;
     r->natural_ccp = natural(p, lambda, velocity, NULL, false);
@@ -177,7 +177,7 @@ void kl_problem_residuals(const KlProblem *problem, const double *lambda, KlResi
 void kl_problem_block_residuals(const KlProblem *problem, const double *lambda, double *natural_relative) {
     const KlProblemStorage *storage = kl_problem_prepare(problem);
     kl_problem_velocity(problem, lambda, storage->velocity);
-    double size = natural_size(problem, lambda, storage->scale);
+    double size = natural_size(problem, lambda, kl_problem_given_size(problem));
     for (int32_t block = 0; block < problem->block_count; block++) {
         natural_relative[block] = block_natural(problem, block, lambda, storage->velocity, storage->scale, true) / size;
     }

@@ -1,6 +1,5 @@
 #include "solver/loose.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -144,29 +143,20 @@ static double sweep(const KlLoose *l, const double *diagonal, double *lambda, do
     return largest;
 }
 
-// |S v_f|
-static double free_size(const KlProblem *p, const double *scale) {
-    double size = DBL_MIN;
-    for (int32_t i = 0; i < p->dim; i++) {
-        double own = scale[i] * fabs(p->free_velocity[i]);
-        size = own > size ? own : size;
-    }
-    return size;
-}
-
 bool kl_loose_solve(const KlLoose *l, const KlLooseGoal *goal, double *lambda, double *velocity, double *relative) {
     const KlProblem *p = l->problem;
-    const KlProblemStorage *storage = kl_problem_prepare(p);
-    double given = free_size(p, storage->scale), before = INFINITY;
+    const double *diagonal = kl_problem_prepare(p)->diagonal;
+    double given = kl_problem_given_size(p), before = INFINITY;
     for (int32_t i = 0; i < MOST_SWEEPS; i++) {
-        double size, change = sweep(l, storage->diagonal, lambda, &size), rate = change / before;
+        double size, change = sweep(l, diagonal, lambda, &size), rate = change / before;
         // About what the next sweep would change, and what this one has left.
         double left = change * (i > 0 && rate < l->coupling ? rate : l->coupling);
         size = size > given ? size : given;
         if (left <= goal->relative * size && left <= goal->strict * given) {
             kl_problem_velocity(p, lambda, velocity);
-            *relative = kl_natural_relative(p, lambda, velocity, storage->scale);
-            if (*relative <= goal->relative && *relative * size <= goal->strict * given) {
+            double strict;
+            *relative = kl_natural_relative(p, lambda, velocity, &strict);
+            if (*relative <= goal->relative && strict <= goal->strict) {
                 return true;
             }
         }

@@ -168,7 +168,7 @@ static bool judge(State *s, KlRun *run) {
     kl_problem_velocity(run->problem, run->lambda, run->velocity);
     run->velocity_known = true;
     kl_run_residuals(run, run->velocity, true);
-    s->relative = kl_natural_relative_to(run->problem, run->lambda, run->velocity, &strict);
+    s->relative = kl_natural_relative(run->problem, run->lambda, run->velocity, &strict);
     return s->relative <= KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE] && strict <= KL_NEWTON_STRICT;
 }
 
