@@ -34,10 +34,14 @@ export class KlShare extends KlDialog {
 
     content() {
         const long = link.value.length > MAX_LENGTH;
+        const without = link.value !== '' && !link.value.includes('&h=');
         return html`
             <p class="quiet">
-                The link carries scene, solvers, parameters, camera, what views and plots show, the time shown and the state hash. Whoever opens it sees whether
-                their machine gives the same state.
+                The link carries scene, solvers, parameters, camera, what views and plots show${
+                    without
+                        ? ' and the time shown. It has no state hash: not every solver has got to this time.'
+                        : ', the time shown and the state hash. Whoever opens it sees whether their machine gives the same state.'
+                }
             </p>
             ${
                 long

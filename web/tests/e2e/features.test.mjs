@@ -450,6 +450,11 @@ test('a run that takes long waits for Run, with its estimate', async () => {
     const later = await page.evaluate(() => window.kinloop.lanes[0].filled);
     assert.ok(later <= filledNow + 1, `it does not wait: ${filledNow} steps, then ${later}`);
     await page.screenshot({ path: resolve(shots, 'estimate.png') });
+    await page.evaluate(() => window.kinloop.seek(50_000));
+    await page.locator('body').press('s');
+    await says(page.getByRole('dialog').locator('p'), /no state hash: not every solver has got to this time/);
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => window.kinloop.seek(0));
     await note.getByRole('button', { name: 'Run' }).click();
     await page.waitForFunction((n) => window.kinloop.lanes[0].filled > n, filledNow);
     await note.waitFor({ state: 'detached' });
