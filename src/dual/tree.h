@@ -1,13 +1,12 @@
 // Joints that close no loop, taken out of a dual problem with bodies: what they leave free are the coordinates of a
-// forest, and the rows that are kept (joints that close loops or yield, limits, contacts) become a smaller problem with
-// an explicit D,
+// forest, and the rows that are kept (drives that yield, limits, contacts) become a smaller problem with an explicit D,
 //
 //   D' = J' P J'^T   v_f' = J' u   P: the bodies' mobility that the forest leaves, u: their twist without J'.
 //
 // P comes from articulated inertias (Featherstone 1983), all taken about one origin a tree, so that nothing is shifted
-// on the way to the root: one passage over the bodies, and a few numbers a degree of freedom for each kept row. A joint's
-// rows must be equal and opposite for its two bodies: forces through one point, normal to each other, then torques. Those
-// of all kinds of joints are.
+// on the way to the root: one passage over the bodies, and a few numbers a degree of freedom for each kept row. A
+// joint's rows must be equal and opposite for its two bodies: forces through one point, normal to each other, then
+// torques. Those of all kinds of joints are. A problem with a loop has no such rest.
 #ifndef KL_DUAL_TREE_H
 #define KL_DUAL_TREE_H
 
@@ -72,8 +71,8 @@ KlProblemSize kl_tree_rest_size(const KlProblemSize *size);
 KlStatus kl_tree_reserve(KlTree *t, const KlProblemSize *capacity);
 void kl_tree_release(KlTree *t);
 
-// Takes the problem in and fills t->rest. False where it has no joints to take out, keeps too many rows, or has joints
-// whose rows are others.
+// Takes the problem in and fills t->rest. False where it has a loop or too few joints to take out, keeps too many rows,
+// or has joints whose rows are others.
 bool kl_tree_begin(KlTree *t, const KlProblem *problem);
 // Reactions of the kept rows (kept) out of all (dim), and all from those.
 void kl_tree_restrict(const KlTree *t, const double *lambda, double *kept);

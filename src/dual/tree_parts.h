@@ -14,7 +14,8 @@ bool kl_tree_plan(KlTree *t, const KlProblem *p);
 
 // tree_joint.c: of a node whose parent has its centre. False where the joint's rows are others than tree.h says.
 bool kl_tree_place_joint(const KlProblem *p, const KlTreeNode *nodes, KlTreeNode *n);
-// Motion i of those that the joint leaves: along what is across to its forces, then about the axes normal to its torques.
+// Motion i of those that the joint leaves: along what is across to its forces, then about the axes normal to its
+// torques.
 void kl_tree_free_motion(const KlTreeNode *n, int32_t i, double motion[6]);
 void kl_tree_close_gap(const KlProblem *p, KlTreeNode *n);
 // The joint's reactions, into lambda (dim of the problem), out of the wrench that it puts on its child.

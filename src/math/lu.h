@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-// a (n x n, row-major) becomes L (below the diagonal, unit) and U (inverse diagonal); exchange (n) tells which row came
-// to each place. Returns the least pivot's magnitude; 0 when one vanishes or is not finite: then the factor is of no use.
+// a (n x n, row-major) becomes L (below the diagonal, unit) and U (inverse diagonal); exchange (n) tells which row
+// came to each place. Returns the least pivot's magnitude; 0 when one vanishes or is not finite: the factor is of no
+// use then.
 double kl_lu_factor(double *a, int32_t n, int32_t *exchange);
 void kl_lu_solve(const double *factor, int32_t n, const int32_t *exchange, double *x);  // (n) b in, x out
 

@@ -2,14 +2,15 @@
 //
 //   loose   contacts of an explicit D that couple loosely: sweeps over the problem as given (loose.h). What they solve
 //           is neither scaled nor factored.
-//   held    joints that close no loop are taken out (dual/tree.h), and what the guess's contact states leave is linear:
-//           one small dense factorization gives the rest's reactions (rest.h), in most steps of a warm-started run.
+//   held    joints that close no loop are taken out (dual/tree.h), and what the guess's contact states leave is
+//           linear: one small dense factorization gives the rest's reactions (rest.h), in most steps of a warm-started
+//           run.
 //   rest    else Newton (newton.h) solves the rest, a small explicit problem.
-//   whole   Newton on the whole problem, where there is no such rest, or where the natural map of the whole problem does
-//           not accept what it led to.
+//   whole   Newton on the whole problem, where there is no such rest, or where the natural map of the whole problem
+//           does not accept what it led to.
 //
-// One iteration is all of `loose`, all of `held`, or one of Newton's. Where lambda is not unique the last one is moved to
-// least norm.
+// One iteration is all of `loose`, all of `held`, or one of Newton's. Where lambda is not unique the last one is moved
+// to least norm.
 #include <math.h>
 #include <string.h>
 
@@ -118,8 +119,8 @@ static bool solve_loose(State *s, KlRun *run) {
 
 // ---- the rest of a tree ------------------------------------------------------------------------------
 
-// Contact states of a point of the rest and its v+, by the natural map; how many are others than before. What does not push and
-// closes is taken to stick.
+// Contact states of a point of the rest and its v+, by the natural map; how many are others than before. What does not
+// push and closes is taken to stick.
 static int32_t find_states(const KlTree *t, const double *kept, const double *velocity, uint8_t *state) {
     const KlProblem *p = t->rest;
     const double *x = kept + p->joint_rows, *v = velocity + p->joint_rows, *scale = kl_problem_prepare(p)->scale;

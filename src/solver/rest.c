@@ -9,7 +9,7 @@
 #include "solver/least_norm.h"
 #include "solver/semismooth.h"
 
-static const double INSIDE = 0.99;  // of friction: so far reactions are moved to least norm, and stick in the next step
+static const double INSIDE = 0.99;        // of friction, where a move to least norm ends: contacts stick on then
 static const double LEAST_PIVOT = 1e-10;  // of the matrix with a unit diagonal: what is less is rounding
 
 KlStatus kl_rest_reserve(KlRest *r, int32_t kept, int32_t dim) {
@@ -207,8 +207,8 @@ static double smaller(double a, double b) { return a < b ? a : b; }
 
 // ---- least norm ------------------------------------------------------------------------------------
 
-// Stress `k` of those that move nothing, of the whole problem: a dependent face and what balances it. Whether joints bear
-// some of it.
+// Stress `k` of those that move nothing, of the whole problem: a dependent face and what balances it. Whether joints
+// bear some of it.
 static bool find_stress(KlRest *r, KlTree *t, int32_t k, double *stress) {
     double x[KL_TREE_ROWS], kept[KL_TREE_ROWS] = {0.0};
     for (int32_t i = 0; i < r->rank; i++) {

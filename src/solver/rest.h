@@ -1,14 +1,13 @@
-// The rest of a tree (dual/tree.h) as a linear problem, when it is known what each of its rows does: joints and limits
-// that push hold, contacts stick (hold) or slide (their reaction stays on its ray), the others have none. On these faces F
+// The rest of a tree (dual/tree.h) as a linear problem, when it is known what each of its rows does: limits that push
+// hold, contacts stick (hold) or slide (their reaction stays on its ray), the others have none. On these faces F
 //   F^T (D' + R) F x = -F^T v'
-// is solved by one small dense Cholesky factorization with pivots, which tells its rank: what it leaves out are stresses
-// that move nothing. Of all reactions with the same motion the one of least norm, joints included, is a projection then.
+// is solved by one small dense Cholesky factorization with pivots, which tells its rank: what it leaves out are
+// stresses that move nothing. Of all reactions with the same motion the one of least norm, joints included, is a
+// projection then.
 #ifndef KL_SOLVER_REST_H
 #define KL_SOLVER_REST_H
 
 #include "dual/tree.h"
-
-#define KL_REST_INSIDE 0.99  // of friction: a contact below that sticks in the next step, if nothing else happens
 
 typedef struct KlRest {
     int32_t faces, rank;
@@ -33,8 +32,8 @@ void kl_rest_face(KlRest *r, const KlTree *t, const uint8_t *state, const double
 bool kl_rest_factor(KlRest *r, const KlTree *t);
 // kept (kept): += a solution for the velocities (kept); rows of dependent faces stay.
 void kl_rest_solve(const KlRest *r, const double *velocity, double *kept);
-// Takes out of the whole problem's lambda (dim) what moves nothing, on these faces; false where there is nothing. `fresh`:
-// what that is has not been found since they were factored.
+// Takes out of the whole problem's lambda (dim) what moves nothing, on these faces; false where there is nothing.
+// `fresh`: what that is has not been found since they were factored.
 bool kl_rest_least_norm(KlRest *r, KlTree *t, bool fresh, double *lambda);
 // How far the way from lambda to `least` (dim) stays in K where contacts have these states: 1 all of it.
 double kl_rest_share(const KlTree *t, const uint8_t *state, const double *lambda, const double *least);
