@@ -10,7 +10,8 @@
 #include "solver/semismooth.h"
 
 static const double INSIDE = 0.99;        // of friction, where a move to least norm ends: contacts stick on then
-static const double LEAST_PIVOT = 1e-10;  // of the matrix with a unit diagonal: what is less is rounding
+static const double GOOD_PIVOT = 1e-3;    // of the matrix with a unit diagonal: taken without a look at others
+static const double LEAST_PIVOT = 1e-10;  // what is less is rounding
 
 KlStatus kl_rest_reserve(KlRest *r, int32_t kept, int32_t dim) {
     enum { LARGE = 1024 };
@@ -117,7 +118,20 @@ static void exchange(KlRest *r, double *left, int32_t k, int32_t m) {
     }
 }
 
-// Cholesky by rows; a pivot is the one that is largest beside its own diagonal entry.
+// The first pivot that is left, if it is large beside its own diagonal entry (1 / inverse), else the largest so.
+static int32_t choose_pivot(const KlRest *r, const double *inverse) {
+    int32_t step = r->faces + 1, most = r->rank;
+    const double *a = r->factor;
+    if (a[most * step] * inverse[most] > GOOD_PIVOT) {
+        return most;
+    }
+    for (int32_t i = most + 1; i < r->faces; i++) {
+        most = a[i * step] * inverse[i] > a[most * step] * inverse[most] ? i : most;
+    }
+    return most;
+}
+
+// Cholesky by rows.
 bool kl_rest_factor(KlRest *r, const KlTree *t) {
     int32_t n = r->faces;
     double *a = r->factor, inverse[KL_TREE_ROWS];
@@ -134,10 +148,7 @@ bool kl_rest_factor(KlRest *r, const KlTree *t) {
         }
     }
     for (r->rank = 0; r->rank < n; r->rank++) {
-        int32_t k = r->rank, most = k;
-        for (int32_t i = k + 1; i < n; i++) {
-            most = a[i * n + i] * inverse[i] > a[most * n + most] * inverse[most] ? i : most;
-        }
+        int32_t k = r->rank, most = choose_pivot(r, inverse);
         if (!(a[most * n + most] * inverse[most] > LEAST_PIVOT)) {
             return true;
         }
@@ -150,15 +161,7 @@ bool kl_rest_factor(KlRest *r, const KlTree *t) {
             pivot[j] *= scale;
         }
         for (int32_t i = k + 1; i < n; i++) {
-            double *row = a + i * n;
-            KlPair factor = kl_both(pivot[i]);
-            int32_t j = i;
-            for (; j + 2 <= n; j += 2) {
-                kl_store(row + j, kl_load(row + j) - factor * kl_load(pivot + j));
-            }
-            if (j < n) {
-                row[j] -= pivot[i] * pivot[j];
-            }
+            kl_lanes_subtract_times(pivot[i], pivot + i, n - i, a + i * n + i);
         }
     }
     return true;
