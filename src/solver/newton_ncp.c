@@ -86,11 +86,13 @@ static void reserve(void *state, const KlCapacity *capacity, const double *param
     KlCapacity rest = {.size = kl_tree_rest_size(&capacity->size)};
     rest.dim = rest.block_count = rest.size.joint_rows;
     rest.joint_squares = 36 * (size_t)rest.size.joint_rows;
+    int32_t most = KL_TREE_ROWS + 6 * capacity->size.body_count;  // rows of a problem that has such a rest
+    most = most < capacity->dim ? most : capacity->dim;
     if (kl_newton_reserve(&s->whole, capacity, KL_FACTOR_AUTO) != KL_OK ||
         kl_loose_reserve(&s->loose, capacity) != KL_OK ||
         (tree && (kl_tree_reserve(&s->tree, &capacity->size) != KL_OK ||
                   kl_newton_reserve(&s->newton, &rest, KL_FACTOR_SMALL) != KL_OK ||
-                  kl_rest_reserve(&s->rest, rest.dim, capacity->dim) != KL_OK || !lay_out(s, capacity->dim)))) {
+                  kl_rest_reserve(&s->rest, rest.dim, most) != KL_OK || !lay_out(s, most)))) {
         arena->failed = true;
     }
 }
