@@ -57,9 +57,18 @@ static double block_natural(const KlProblem *p, int32_t block, const double *lam
     return most;
 }
 
+// Of the joints' rows, whose P_K is the identity, all at once.
 static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale, bool de_saxce) {
-    double most = 0.0;
-    for (int32_t block = 0; block < p->block_count; block++) {
+    KlLargest joints = {0};
+    int32_t i = 0;
+    for (; i + 2 <= p->joint_rows; i += 2) {
+        kl_largest_take(&joints, scale != NULL ? kl_load(scale + i) * kl_load(v + i) : kl_load(v + i));
+    }
+    if (i < p->joint_rows) {
+        kl_largest_take(&joints, kl_both(scale != NULL ? scale[i] * v[i] : v[i]));
+    }
+    double most = kl_largest(&joints);
+    for (int32_t block = p->joint_count; block < p->block_count; block++) {
         most = larger(most, block_natural(p, block, lambda, v, scale, de_saxce));
     }
     return most;

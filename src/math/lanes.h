@@ -94,6 +94,22 @@ static inline void kl_lanes_subtract_times(double factor, const double *from, in
     }
 }
 
+// The same of two rows with one factor each.
+static inline void kl_lanes_subtract_times_two(double one, double two, const double *from, int32_t count, double *first,
+                                               double *second) {
+    KlPair f = kl_both(one), g = kl_both(two);
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        KlPair own = kl_load(from + i);
+        kl_store(first + i, kl_load(first + i) - f * own);
+        kl_store(second + i, kl_load(second + i) - g * own);
+    }
+    if (i < count) {
+        first[i] -= one * from[i];
+        second[i] -= two * from[i];
+    }
+}
+
 // The largest size among numbers taken in pairs; NaN once one of them was. Begins with zeros.
 typedef int64_t KlMask __attribute__((vector_size(16)));
 typedef struct KlLargest {

@@ -160,8 +160,12 @@ bool kl_rest_factor(KlRest *r, const KlTree *t) {
         for (int32_t j = k + 1; j < n; j++) {
             pivot[j] *= scale;
         }
-        for (int32_t i = k + 1; i < n; i++) {
-            kl_lanes_subtract_times(pivot[i], pivot + i, n - i, a + i * n + i);
+        int32_t i = k + 1;
+        for (; i + 2 <= n; i += 2) {  // with one number below the diagonal, which nobody reads
+            kl_lanes_subtract_times_two(pivot[i], pivot[i + 1], pivot + i, n - i, a + i * n + i, a + (i + 1) * n + i);
+        }
+        if (i < n) {
+            a[i * n + i] -= pivot[i] * pivot[i];
         }
     }
     return true;
