@@ -48,8 +48,11 @@ static const KlParam params[] = {
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
 
-static const double NEAR = 1e-6;  // r_nat_rel that rounding may leave at most
-enum { REST_ITERATIONS = 60 };    // of Newton on the rest of a tree, before the whole problem is solved
+static const double NEAR = 1e-6;   // r_nat_rel that rounding may leave at most
+static const double JAMMED = 1e3;  // of |S v_f|: reactions that are not taken from the rest
+static const double GROWTH = 1e6;  // of |v_f|: velocities of the rest's iterates past which it has lost its way
+enum { REST_PATIENCE = 20 };       // iterations of the rest's Newton that do not halve its r_nat_rel
+enum { REST_ITERATIONS = 60 };     // of Newton on the rest of a tree, before the whole problem is solved
 
 typedef enum Way { WAY_LOOSE, WAY_HELD, WAY_REST, WAY_WHOLE } Way;
 
@@ -63,6 +66,8 @@ typedef struct State {
     bool solved;                                             // but for `whole`
     double relative;                                         // r_nat_rel, where solved
     int32_t spent;                                           // factorizations before `whole`
+    double halved;                                           // r_nat_rel of the rest when it last was halved
+    int32_t patience;                                        // iterations until then
     double kept[KL_TREE_ROWS], kept_velocity[KL_TREE_ROWS];  // the rest's reactions and v+
     double param[KL_NEWTON_PARAM_COUNT];                     // of the rest's Newton
     uint8_t state[KL_TREE_ROWS];                             // of the rest's limits and contacts
@@ -165,14 +170,16 @@ static bool lies_in_cones(const KlProblem *p, const double *kept) {
     return true;
 }
 
-// v+ and residuals of the run's lambda; whether it solves the whole problem.
+// v+ and residuals of the run's lambda; whether it solves the whole problem. Reactions out of all proportion are the whole
+// problem's to judge, whose compliance keeps joints and contacts from jamming against each other.
 static bool judge(State *s, KlRun *run) {
     double strict;
     kl_problem_velocity(run->problem, run->lambda, run->velocity);
     run->velocity_known = true;
     kl_run_residuals(run, run->velocity, true);
     s->relative = kl_natural_relative(run->problem, run->lambda, run->velocity, &strict);
-    return s->relative <= KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE] && strict <= KL_NEWTON_STRICT;
+    return s->relative <= KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE] && strict <= KL_NEWTON_STRICT &&
+           strict <= JAMMED * s->relative;
 }
 
 static KlStatus begin_rest(State *s, KlRun *run) {
@@ -180,6 +187,8 @@ static KlStatus begin_rest(State *s, KlRun *run) {
     s->param[KL_NEWTON_PARAM_LEAST_NORM] = 0.0;  // which the whole problem's joints decide with
     s->run = (KlRun){.problem = s->tree.rest, .param = s->param, .lambda = s->kept, .velocity = s->kept_velocity};
     s->way = WAY_REST;
+    s->patience = REST_PATIENCE;
+    s->halved = INFINITY;
     return kl_newton_begin(&s->newton, &s->run, KL_NEWTON_START_STEP);
 }
 
@@ -311,6 +320,18 @@ static bool find_faces(State *s) {
     return kl_rest_factor(&s->rest, &s->tree);
 }
 
+static bool has_lost_its_way(State *s, const KlRun *run) {
+    const KlProblem *p = run->problem;
+    s->patience--;
+    if (s->newton.best_relative <= 0.5 * s->halved) {
+        s->halved = s->newton.best_relative;
+        s->patience = REST_PATIENCE;
+    }
+    double most = GROWTH * kl_lanes_largest(p->free_velocity, p->dim);
+    bool grows = !(run->primal <= most && run->dual <= most && isfinite(run->complementarity));
+    return grows || s->patience <= 0 || s->run.iteration >= REST_ITERATIONS;
+}
+
 static void iterate_rest(State *s, KlRun *run) {
     KlRun *rest = &s->run;
     int32_t before = rest->factorizations;
@@ -330,7 +351,7 @@ static void iterate_rest(State *s, KlRun *run) {
         }
     }
     s->solved = s->solved || (judge(s, run) && done);
-    if (!s->solved && (done || rest->iteration >= REST_ITERATIONS)) {
+    if (!s->solved && (done || has_lost_its_way(s, run))) {
         memcpy(run->lambda, s->guess, bytes);
         (void)judge(s, run);
         s->spent = run->factorizations;
