@@ -134,7 +134,7 @@ static int32_t choose_pivot(const KlRest *r, const double *inverse) {
 // Cholesky by rows.
 bool kl_rest_factor(KlRest *r, const KlTree *t) {
     int32_t n = r->faces;
-    double *a = r->factor, inverse[KL_TREE_ROWS];
+    double *a = r->factor, inverse[KL_TREE_ROWS] = {0.0};
     if (n == t->kept) {  // a sliding contact has one face for three rows
         copy_matrix(r, t);
     } else {
