@@ -57,7 +57,7 @@ static double block_natural(const KlProblem *p, int32_t block, const double *lam
     return most;
 }
 
-// Of the joints' rows, whose P_K is the identity, all at once.
+// The largest of all blocks; joints' rows, whose P_K is the identity, at once.
 static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale, bool de_saxce) {
     KlLargest joints = {0};
     int32_t i = 0;

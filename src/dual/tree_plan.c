@@ -60,6 +60,7 @@ static void choose_joints(const KlTree *t, const KlProblem *p, int32_t *link, in
         }
     }
 }
+
 // Scratch of a plan, all of it in t->work.
 typedef struct Plan {
     int32_t *link, *degree, *root;  // (bodies + 1)
@@ -172,12 +173,9 @@ static bool keep_rows(KlTree *t, const KlProblem *p, const uint8_t *taken) {
     }
     size.joint_rows = rows;
     rows += p->limit_count + 3 * p->contact_count;
-    int32_t out = p->joint_rows - size.joint_rows;
-    if (rows - size.joint_rows > t->freedoms + MOST_STRESSES) {
-        return false;
-    }
-    if (out < KL_TREE_LEAST || out < rows || rows > KL_TREE_ROWS || rows * t->freedoms > KL_TREE_RESPONSES ||
-        rows * rows * t->freedoms > KL_TREE_PRODUCTS) {
+    int32_t out = p->joint_rows - size.joint_rows, rigid = rows - size.joint_rows;
+    if (out < KL_TREE_LEAST || out < rows || rows > KL_TREE_ROWS || rigid > t->freedoms + MOST_STRESSES ||
+        rows * t->freedoms > KL_TREE_RESPONSES || rows * rows * t->freedoms > KL_TREE_PRODUCTS) {
         return false;
     }
     size.nonzeros = rows * rows;

@@ -582,7 +582,6 @@ KlStatus kl_newton_begin(Newton *n, KlRun *run, KlNewtonStart start) {
     }
     KL_TRY(lay_out(n));
     n->start = start;
-    n->start = start;
     n->interior_started = n->interior_dead = n->settled = n->least = false;
     n->admm_rounds = n->proximal_rounds = n->toggles = 0;
     n->best_relative = INFINITY;

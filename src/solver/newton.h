@@ -20,9 +20,8 @@
 // Joints are softened by less than the tolerance. Where all of these stall near the solution, rigid
 // joints get their turn, from the best point and through all methods; then soft ones again.
 //
-// One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best
-// iterate by r_nat_rel. Where lambda is not unique the last one is moved to least norm
-// (least_norm.h).
+// One iteration is one factorization (newton, interior) or one ADMM iteration. lambda is the best iterate by r_nat_rel.
+// Where lambda is not unique the last one is moved to least norm (least_norm.h).
 #ifndef KL_SOLVER_NEWTON_H
 #define KL_SOLVER_NEWTON_H
 
@@ -97,8 +96,8 @@ typedef struct KlNewton {
 KlStatus kl_newton_reserve(KlNewton *n, const KlCapacity *capacity, KlFactorization where);
 void kl_newton_release(KlNewton *n);
 
-// From run->lambda. KL_ERR_MEMORY and what the factorization
-// says.
+// From run->lambda. A step at once is for a small explicit problem without zeros in D (KL_FACTOR_SMALL). KL_ERR_MEMORY
+// and what the factorization says.
 KlStatus kl_newton_begin(KlNewton *n, KlRun *run, KlNewtonStart start);
 void kl_newton_iterate(KlNewton *n, KlRun *run);  // one iteration; fills the run's iterate and residuals
 // Whether the best point is known to be the only reaction on its faces of K.

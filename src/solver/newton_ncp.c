@@ -33,18 +33,16 @@ static const KlParam params[] = {
      "Start with the interior point method instead of trying Newton steps from the first guess.", KL_PARAM_BOOL, 0.0,
      0.0, 1.0, false, NULL},
     {"least_norm", "Least norm", "",
-     "Where lambda is not unique: end at the reaction of least norm that moves the bodies the same "
-     "way, as far "
-     "as the cones allow. Costs one factorization.",
+     "Where lambda is not unique: end at the reaction of least norm that moves the bodies the same way, as far as the "
+     "cones allow. Costs one factorization.",
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
     {"compliance", "Joint compliance", "",
      "Compliance of joints, in tolerances of the heavier body's mobility: rows that contradict each "
      "other by less than the tolerance, as those of loops that have drifted, then do not jam. 0: none.",
      KL_PARAM_REAL, 0.25, 0.0, 0.4, false, NULL},
     {"tree", "Joints taken out", "",
-     "Take joints that close no loop out of the problem, as long as at most 64 rows are left: what they leave free are "
-     "its "
-     "coordinates then. Where that does not reach the tolerance the whole problem is solved.",
+     "Take joints that close no loop out of the problem, as long as at most 64 rows are left: its coordinates are what "
+     "they leave free then. Where that does not reach the tolerance the whole problem is solved.",
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
 
@@ -170,8 +168,8 @@ static bool lies_in_cones(const KlProblem *p, const double *kept) {
     return true;
 }
 
-// v+ and residuals of the run's lambda; whether it solves the whole problem. Reactions out of all proportion are the whole
-// problem's to judge, whose compliance keeps joints and contacts from jamming against each other.
+// v+ and residuals of the run's lambda; whether it solves the whole problem. Reactions out of all proportion are left
+// to the whole problem, whose compliance keeps joints and contacts from jamming against each other.
 static bool judge(State *s, KlRun *run) {
     double strict;
     kl_problem_velocity(run->problem, run->lambda, run->velocity);
@@ -314,6 +312,7 @@ static void iterate_held(State *s, KlRun *run) {
     run->broken = begin_rest(s, run) != KL_OK;
 }
 
+// Those of the best point of the rest's Newton.
 static bool find_faces(State *s) {
     kl_newton_states(&s->newton, s->state);
     kl_rest_face(&s->rest, &s->tree, s->state, s->kept);

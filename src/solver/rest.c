@@ -210,8 +210,6 @@ void kl_rest_solve(const KlRest *r, const double *velocity, double *kept) {
     }
 }
 
-static double smaller(double a, double b) { return a < b ? a : b; }
-
 // ---- least norm ------------------------------------------------------------------------------------
 
 // Stress `k` of those that move nothing, of the whole problem: a dependent face and what balances it. Whether joints
@@ -229,7 +227,7 @@ static bool find_stress(KlRest *r, KlTree *t, int32_t k, double *stress) {
     return kl_tree_bear(t, kept, stress);
 }
 
-// Their products, factored. Each begins at its first row that is not 0: joints bear only some.
+// All of them, and their products, factored. Each begins at its first row that is not 0: joints bear only some.
 static bool find_stresses(KlRest *r, KlTree *t, int32_t count, int32_t dim) {
     if (!KL_ROOM(r->stress, (size_t)count * (size_t)dim)) {
         return false;
@@ -266,6 +264,8 @@ bool kl_rest_least_norm(KlRest *r, KlTree *t, bool fresh, double *lambda) {
     }
     return true;
 }
+
+static double smaller(double a, double b) { return a < b ? a : b; }
 
 double kl_rest_share(const KlTree *t, const uint8_t *state, const double *lambda, const double *least) {
     const KlProblem *p = t->problem;

@@ -1028,9 +1028,8 @@ static bool factor_dense(KlScaled *s) {
         double *row = s->dense_system + (size_t)i * dim;
         bool joint = i < s->first_limit;
         double take = joint ? 1.0 : s->laws.limit_take[i - s->first_limit];
-        kl_lanes_clear(s->dim, row);
-        if (take != 0.0) {
-            kl_lanes_subtract_times(-take, s->dense + (size_t)i * dim, s->dim, row);
+        for (size_t j = 0; j < dim; j++) {
+            row[j] = take * s->dense[(size_t)i * dim + j];
         }
         row[i] += joint ? s->laws.joint_shift[i] : s->laws.limit_add[i - s->first_limit];
     }

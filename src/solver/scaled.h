@@ -37,7 +37,7 @@ typedef enum KlFactorization {
     KL_FACTOR_SPARSE,
     KL_FACTOR_BODIES,
     KL_FACTOR_ITERATIVE,  // shifted systems alone
-    KL_FACTOR_SMALL       // of an explicit D without zeros, of up to KL_SCALED_SMALL rows: dense, without blocks
+    KL_FACTOR_SMALL       // of an explicit D without zeros and of few rows: dense, without blocks
 } KlFactorization;
 #define KL_FACTOR_PARAM(last, words, more)                                                                             \
     {                                                                                                                  \
@@ -101,7 +101,6 @@ typedef struct KlScaled {
     KL_BUFFER(uint8_t) flags;
 } KlScaled;
 
-enum { KL_SCALED_SMALL = 64 };
 // Takes the problem in. Allocates only when it is larger than every earlier one. KL_ERR_MEMORY.
 KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, KlFactorization where);
 // Room for problems up to this capacity: up to KL_SCALED_DENSE rows whatever couples with whatever,

@@ -113,9 +113,7 @@ int32_t kl_semismooth_states(const KlScaled *s, const double *x, const double *v
             now = x[row] - velocity[row] <= 0.0 ? KL_STATE_OPEN : KL_STATE_STICK;
         } else {
             int32_t row = s->first_contact + 3 * (k - s->limits);
-            double friction = s->problem->friction[k - s->limits], y[3];
-            natural_argument(friction, x + row, velocity + row, y);
-            now = (uint8_t)contact_state(friction, y);
+            now = kl_semismooth_state(s->problem->friction[k - s->limits], 1.0, x + row, velocity + row);
         }
         changed += now != state[k];
         state[k] = now;
