@@ -47,7 +47,7 @@ static const KlParam params[] = {
 };
 
 static const double NEAR = 1e-6;   // r_nat_rel that rounding may leave at most
-static const double JAMMED = 1e3;  // of |S v_f|: reactions that are not taken from the rest
+static const double JAMMED = 1e3;  // of |S v_f|, and of what joints alone bear: reactions not taken from the rest
 static const double GROWTH = 1e6;  // of |v_f|: velocities of the rest's iterates past which it has lost its way
 enum { REST_PATIENCE = 20 };       // iterations of the rest's Newton that do not halve its r_nat_rel
 enum { REST_ITERATIONS = 60 };     // of Newton on the rest of a tree, before the whole problem is solved
@@ -168,16 +168,27 @@ static bool lies_in_cones(const KlProblem *p, const double *kept) {
     return true;
 }
 
-// v+ and residuals of the run's lambda; whether it solves the whole problem. Reactions out of all proportion are left
-// to the whole problem, whose compliance keeps joints and contacts from jamming against each other.
+// Reactions out of all proportion to v_f and to what the joints bear where nothing else pushes. They are left to the
+// whole problem, whose compliance keeps joints and contacts from jamming against each other.
+static bool is_jammed(State *s, const KlRun *run, double strict) {
+    static const double nothing[KL_TREE_ROWS] = {0.0};
+    if (strict <= JAMMED * s->relative) {
+        return false;
+    }
+    kl_tree_extend(&s->tree, nothing, s->least);
+    int32_t dim = run->problem->dim;
+    return kl_lanes_largest(run->lambda, dim) > JAMMED * kl_lanes_largest(s->least, dim);
+}
+
+// v+ and residuals of the run's lambda; whether it solves the whole problem. Joints alone leave no better one to find.
 static bool judge(State *s, KlRun *run) {
     double strict;
     kl_problem_velocity(run->problem, run->lambda, run->velocity);
     run->velocity_known = true;
     kl_run_residuals(run, run->velocity, true);
     s->relative = kl_natural_relative(run->problem, run->lambda, run->velocity, &strict);
-    return s->relative <= KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE] && strict <= KL_NEWTON_STRICT &&
-           strict <= JAMMED * s->relative;
+    bool solved = s->relative <= KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE];
+    return solved && (s->tree.kept == 0 || (strict <= KL_NEWTON_STRICT && !is_jammed(s, run, strict)));
 }
 
 static KlStatus begin_rest(State *s, KlRun *run) {

@@ -450,6 +450,31 @@ static void a_tree_does_not_end_what_the_whole_problem_solves(void **state) {
     }
 }
 
+// A chain of thin links whose axes stand upright: what is past a joint loads it with its weight and that weight's
+// moment. Reactions are large beside S v_f though nothing jams, and one passage over the bodies finds them.
+static void an_open_chain_takes_one_iteration(void **state) {
+    (void)state;
+    static const int32_t links[] = {5, 100, 1000};
+    const double weight = 9.81e-3, reach = 0.05;  // of a link, N s; from its joint to its centre, m
+    for (size_t k = 0; k < sizeof links / sizeof links[0]; k++) {
+        KlProblem *p = family_chain(links[k], false);
+        KlSolver *solver;
+        KlSolution solution;
+        assert_ok(kl_solver_create("newton-ncp", &solver));
+        assert_ok(kl_solver_solve(solver, p, NULL, &solution));
+        assert_int_equal(solution.outcome, KL_OUTCOME_CONVERGED);
+        assert_int_equal(solution.iterations, 1);
+        for (int32_t i = 0; i < links[k]; i++) {
+            const double *x = solution.lambda + 5 * i;
+            double hanging = links[k] - i, force = weight * hanging, moment = reach * weight * hanging * hanging;
+            assert_near(sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / force, 1.0, 1e-9);
+            assert_near(hypot(x[3], x[4]) / moment, 1.0, 1e-9);
+        }
+        kl_solver_destroy(solver);
+        kl_problem_destroy(p);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(converges_on_every_reference_problem),
@@ -460,6 +485,7 @@ int main(void) {
         cmocka_unit_test(agrees_with_admm_where_reactions_are_not_unique),
         cmocka_unit_test(trees_and_whole_problems_agree),
         cmocka_unit_test(a_tree_does_not_end_what_the_whole_problem_solves),
+        cmocka_unit_test(an_open_chain_takes_one_iteration),
         cmocka_unit_test(every_factorization_gives_the_same_reaction),
         cmocka_unit_test(admm_plus_converges_on_four_bars_and_piles),
         cmocka_unit_test(warm_start_needs_no_more_than_the_cold_one),
