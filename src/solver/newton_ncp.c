@@ -83,9 +83,15 @@ static bool lay_out(State *s, int32_t dim) {
     return true;
 }
 
+// Where the whole problem's Newton is not asked for by name.
+static bool may_choose(const double *param) {
+    return param[KL_NEWTON_PARAM_INTERIOR] == 0.0 && param[KL_NEWTON_PARAM_FACTORIZATION] == KL_FACTOR_AUTO;
+}
+static bool may_take_out(const double *param) { return may_choose(param) && param[KL_NEWTON_PARAM_TREE] != 0.0; }
+
 static void reserve(void *state, const KlCapacity *capacity, const double *param, KlArena *arena) {
     State *s = state;
-    bool tree = param[KL_NEWTON_PARAM_TREE] != 0.0 && kl_tree_may_apply(&capacity->size);
+    bool tree = may_take_out(param) && kl_tree_may_apply(&capacity->size);
     KlCapacity rest = {.size = kl_tree_rest_size(&capacity->size)};
     rest.dim = rest.block_count = rest.size.joint_rows;
     rest.joint_squares = 36 * (size_t)rest.size.joint_rows;
@@ -228,16 +234,14 @@ static bool begin_tree(State *s, KlRun *run) {
 
 static KlStatus begin(KlRun *run) {
     State *s = run->state;
-    bool chosen = run->param[KL_NEWTON_PARAM_INTERIOR] == 0.0 &&
-                  kl_param_int(run, KL_NEWTON_PARAM_FACTORIZATION) == KL_FACTOR_AUTO;
     s->solved = false;
     s->spent = 0;
-    if (chosen && solve_loose(s, run)) {
+    if (may_choose(run->param) && solve_loose(s, run)) {
         s->way = WAY_LOOSE;
         s->solved = true;
         return KL_OK;
     }
-    if (chosen && run->param[KL_NEWTON_PARAM_TREE] != 0.0 && begin_tree(s, run)) {
+    if (may_take_out(run->param) && begin_tree(s, run)) {
         return KL_OK;
     }
     return begin_whole(s, run);
