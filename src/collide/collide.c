@@ -42,17 +42,14 @@ struct KlCollider {
 // id: geom A (17 bits), geom B (17 bits), feature (30 bits).
 enum { GEOM_BITS = 17, FEATURE_BITS = 30 };
 
-KlStatus kl_raw_push(KlRawList *list, const KlRawContact *contact) {
-    if (list->count == list->capacity) {
-        int32_t capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
-        KlRawContact *grown = kl_realloc(list->contacts, (size_t)capacity * sizeof *grown);
-        if (grown == NULL) {
-            return kl_fail(KL_ERR_MEMORY, "out of memory for %d raw contacts", (int)capacity);
-        }
-        list->contacts = grown;
-        list->capacity = capacity;
+KlStatus kl_raw_grow(KlRawList *list) {
+    int32_t capacity = list->capacity == 0 ? 256 : 2 * list->capacity;
+    KlRawContact *grown = kl_realloc(list->contacts, (size_t)capacity * sizeof *grown);
+    if (grown == NULL) {
+        return kl_fail(KL_ERR_MEMORY, "out of memory for %d raw contacts", (int)capacity);
     }
-    list->contacts[list->count++] = *contact;
+    list->contacts = grown;
+    list->capacity = capacity;
     return KL_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef KL_COLLIDE_SHAPE_H
 #define KL_COLLIDE_SHAPE_H
 
+#include "base/status.h"
 #include "collide/hull.h"
 #include "model/model.h"
 
@@ -41,7 +42,12 @@ typedef struct KlRawList {
     int32_t count, capacity;
 } KlRawList;
 
-KlStatus kl_raw_push(KlRawList *list, const KlRawContact *contact);
+KlStatus kl_raw_grow(KlRawList *list);
+static inline KlStatus kl_raw_push(KlRawList *list, const KlRawContact *contact) {
+    KL_TRY(list->count == list->capacity ? kl_raw_grow(list) : KL_OK);
+    list->contacts[list->count++] = *contact;
+    return KL_OK;
+}
 
 // Contacts with gap <= reach of each combination; `list` is appended to.
 KlStatus kl_plane_contacts(const KlShape *plane, const KlShape *shape, double reach, KlRawList *list);

@@ -116,7 +116,7 @@ KlStatus kl_problem_reshape(KlProblem *p, const KlProblemSize *size) {
                        (int)kl_size_rows(cap), (int)cap->contact_count, (int)cap->body_count, (int)kl_size_rows(size),
                        (int)size->contact_count, (int)size->body_count);
     }
-    kl_problem_storage(p)->kept = false;
+    kl_problem_let_go(p);
     shape(p, size);
     memset(p->block_id, 0, (size_t)p->block_count * sizeof *p->block_id);
     zero(p->friction, p->contact_count);

@@ -56,8 +56,10 @@ KlProblemSize kl_problem_size(const KlProblem *p);
 // block_start for limits and contacts and zeroes friction, free_velocity, softening and block_id of the
 // rows in use. KL_ERR_LIMIT past the created size. A step calls this, then fills, the jacobian whole.
 KlStatus kl_problem_reshape(KlProblem *p, const KlProblemSize *size);
-// Says that the numbers stay as they are until the next reshape: what follows from them is then found once.
-void kl_problem_keep(KlProblem *p);
+// Says that the numbers stay as they are until let go, or the next reshape: what follows from them is then found once.
+// False where that was said before.
+bool kl_problem_keep(const KlProblem *p);
+void kl_problem_let_go(const KlProblem *p);
 
 // ---- D and its blocks (all include diag(R)) ----------------------------------------------------
 

@@ -223,54 +223,69 @@ static double stored_diagonal(const KlProblem *p, int32_t row) {
     return e >= 0 ? p->delassus_value[e] : 0.0;
 }
 
-// M^-1 of a body: 1/m, and the inverse inertia by columns, their first two numbers in lanes.
-typedef struct Mobility {
-    double inverse_mass, last[3];
-    KlPair column[3];
-} Mobility;
+static inline void store_lanes(const KlPair v[3], double *one, double *two) {
+    for (int32_t k = 0; k < 3; k++) {
+        one[k] = v[k][0];
+        two[k] = v[k][1];
+    }
+}
 
-static inline Mobility mobility_of(const KlProblem *p, int32_t body) {
+// row M^-1 row^T of two rows on one body, a lane each; their row M^-1 into `divided` and twelve places behind, unless NULL.
+static inline KlPair divide_two(double inverse_mass, const double m[9], const double *one, const double *two,
+                                double *divided) {
+    KlPair mass = kl_both(inverse_mass), line[3], turn[3], push[3], twist[3];
+    for (int32_t k = 0; k < 3; k++) {
+        line[k] = (KlPair){one[k], two[k]};
+        turn[k] = (KlPair){one[3 + k], two[3 + k]};
+    }
+    for (int32_t k = 0; k < 3; k++) {
+        push[k] = mass * line[k];
+        twist[k] = kl_both(m[3 * k]) * turn[0] + kl_both(m[3 * k + 1]) * turn[1] + kl_both(m[3 * k + 2]) * turn[2];
+    }
+    if (divided != NULL) {
+        store_lanes(push, divided, divided + 12);
+        store_lanes(twist, divided + 3, divided + 15);
+    }
+    return (line[0] * push[0] + line[1] * push[1] + line[2] * push[2]) +
+           (turn[0] * twist[0] + turn[1] * twist[1] + turn[2] * twist[2]);
+}
+
+// One side of a block: diag J M^-1 J^T +=, and J M^-1 where it is asked for.
+static inline void divide_side(const KlProblem *p, int32_t b, int32_t side, double *divided, double *diagonal) {
+    int32_t body = p->block_body[2 * b + side], i = p->block_start[b], end = p->block_start[b + 1];
+    const double *row = p->jacobian + 12 * (size_t)i + 6 * side;
+    double *to = divided != NULL ? divided + 12 * (size_t)i + 6 * side : NULL, last[24];
+    if (body < 0) {
+        for (; to != NULL && i < end; i++, to += 12) {
+            kl_lanes_clear(6, to);
+        }
+        return;
+    }
+    double inverse_mass = p->inverse_mass[body];
     const double *m = p->inverse_inertia + 9 * (size_t)body;
-    return (Mobility){.inverse_mass = p->inverse_mass[body],
-                      .last = {m[6], m[7], m[8]},
-                      .column = {{m[0], m[3]}, {m[1], m[4]}, {m[2], m[5]}}};
-}
-
-// One side of a row: divided = row M^-1; returns row M^-1 row^T.
-static inline double divide_row(const Mobility *m, const double a[6], double divided[6]) {
-    KlPair x = kl_both(a[3]), y = kl_both(a[4]), z = kl_both(a[5]);
-    KlPair low = kl_both(m->inverse_mass) * kl_load(a);
-    KlPair high = m->column[0] * x + m->column[1] * y + m->column[2] * z;
-    double middle = m->inverse_mass * a[2], last = m->last[0] * a[3] + m->last[1] * a[4] + m->last[2] * a[5];
-    kl_store(divided, low);
-    divided[2] = middle;
-    kl_store(divided + 3, high);
-    divided[5] = last;
-    return (a[0] * low[0] + a[1] * low[1] + a[2] * middle) + (a[3] * high[0] + a[4] * high[1] + a[5] * last);
-}
-
-// J M^-1 and diag J M^-1 J^T of a block.
-static void divide_block(const KlProblem *p, int32_t b, double *divided, double *diagonal) {
-    int32_t first = p->block_start[b], end = p->block_start[b + 1];
-    for (int32_t side = 0; side < 2; side++) {
-        int32_t body = p->block_body[2 * b + side];
-        size_t at = 12 * (size_t)first + 6 * (size_t)side;
-        Mobility m = body >= 0 ? mobility_of(p, body) : (Mobility){0};
-        for (int32_t i = first; i < end; i++, at += 12) {
-            double own = divide_row(&m, p->jacobian + at, divided + at);
-            diagonal[i] = side == 0 ? own : diagonal[i] + own;
+    for (; i + 2 <= end; i += 2, row += 24) {
+        kl_store(diagonal + i, kl_load(diagonal + i) + divide_two(inverse_mass, m, row, row + 12, to));
+        to = to != NULL ? to + 24 : NULL;
+    }
+    if (i < end) {
+        diagonal[i] += divide_two(inverse_mass, m, row, row, to != NULL ? last : NULL)[0];
+        for (int32_t k = 0; k < 6 && to != NULL; k++) {
+            to[k] = last[k];
         }
     }
 }
 
-static void find_diagonal(const KlProblem *p, const KlProblemStorage *s) {
+static void find_diagonal(const KlProblem *p, double *divided, double *diagonal) {
+    if (!kl_problem_has_bodies(p)) {
+        for (int32_t i = 0; i < p->dim; i++) {
+            diagonal[i] = stored_diagonal(p, i) + p->softening[i];
+        }
+        return;
+    }
+    kl_lanes_copy(p->softening, p->dim, diagonal);
     for (int32_t b = 0; b < p->block_count; b++) {
-        if (kl_problem_has_bodies(p)) {
-            divide_block(p, b, s->divided, s->diagonal);
-        }
-        for (int32_t i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            s->diagonal[i] = (kl_problem_has_bodies(p) ? s->diagonal[i] : stored_diagonal(p, i)) + p->softening[i];
-        }
+        divide_side(p, b, 0, divided, diagonal);
+        divide_side(p, b, 1, divided, diagonal);
     }
 }
 
@@ -289,20 +304,38 @@ static void find_scale(const KlProblem *p, const KlProblemStorage *s) {
     }
 }
 
-const KlProblemStorage *kl_problem_prepare(const KlProblem *p) {
-    const KlProblemStorage *s = kl_problem_storage(p);
-    if (!s->kept) {
-        find_diagonal(p, s);
-        find_scale(p, s);
-    }
+static const KlProblemStorage *prepare(const KlProblem *p, double *divided) {
+    KlProblemStorage *s = kl_problem_storage(p);
+    find_diagonal(p, divided, s->diagonal);
+    find_scale(p, s);
+    s->prepared = s->kept;
     return s;
 }
 
-void kl_problem_keep(KlProblem *p) {
+const KlProblemStorage *kl_problem_prepare(const KlProblem *p) {
+    const KlProblemStorage *s = kl_problem_storage(p);
+    return s->prepared ? s : prepare(p, NULL);
+}
+
+const KlProblemStorage *kl_problem_divide(const KlProblem *p) {
     KlProblemStorage *s = kl_problem_storage(p);
-    s->kept = false;
-    (void)kl_problem_prepare(p);
+    if (s->has_divided || !kl_problem_has_bodies(p)) {
+        return kl_problem_prepare(p);
+    }
+    s->has_divided = s->kept;
+    return prepare(p, s->divided);
+}
+
+bool kl_problem_keep(const KlProblem *p) {
+    KlProblemStorage *s = kl_problem_storage(p);
+    bool kept = s->kept;
     s->kept = true;
+    return !kept;
+}
+
+void kl_problem_let_go(const KlProblem *p) {
+    KlProblemStorage *s = kl_problem_storage(p);
+    s->kept = s->prepared = s->has_divided = false;
 }
 
 void kl_problem_diagonal(const KlProblem *p, double *diagonal) {

@@ -59,15 +59,8 @@ static double block_natural(const KlProblem *p, int32_t block, const double *lam
 
 // The largest of all blocks; joints' rows, whose P_K is the identity, at once.
 static double natural(const KlProblem *p, const double *lambda, const double *v, const double *scale, bool de_saxce) {
-    KlLargest joints = {0};
-    int32_t i = 0;
-    for (; i + 2 <= p->joint_rows; i += 2) {
-        kl_largest_take(&joints, scale != NULL ? kl_load(scale + i) * kl_load(v + i) : kl_load(v + i));
-    }
-    if (i < p->joint_rows) {
-        kl_largest_take(&joints, kl_both(scale != NULL ? scale[i] * v[i] : v[i]));
-    }
-    double most = kl_largest(&joints);
+    double most =
+        scale != NULL ? kl_lanes_largest_product(scale, v, p->joint_rows) : kl_lanes_largest(v, p->joint_rows);
     for (int32_t block = p->joint_count; block < p->block_count; block++) {
         most = larger(most, block_natural(p, block, lambda, v, scale, de_saxce));
     }
@@ -75,16 +68,7 @@ static double natural(const KlProblem *p, const double *lambda, const double *v,
 }
 
 double kl_problem_given_size(const KlProblem *p) {
-    const double *scale = kl_problem_prepare(p)->scale, *given = p->free_velocity;
-    KlLargest size = {.most = {DBL_MIN, DBL_MIN}};
-    int32_t i = 0;
-    for (; i + 2 <= p->dim; i += 2) {
-        kl_largest_take(&size, kl_load(scale + i) * kl_load(given + i));
-    }
-    if (i < p->dim) {
-        kl_largest_take(&size, kl_both(scale[i] * given[i]));
-    }
-    return kl_largest(&size);
+    return larger(DBL_MIN, kl_lanes_largest_product(kl_problem_prepare(p)->scale, p->free_velocity, p->dim));
 }
 
 // What r_nat_rel divides by.

@@ -14,12 +14,14 @@ typedef struct KlProblemStorage {
     double *divided;   // (dim x 12) rows of J M^-1, body form
     double *diagonal;  // (dim) of D
     double *scale;     // (dim) S of r_nat_rel
-    bool kept;         // those three belong to the present numbers, until the next reshape
+    bool kept;         // the numbers stay as they are, and what was found stands
+    bool prepared, has_divided;
 } KlProblemStorage;
 
 static inline KlProblemStorage *kl_problem_storage(const KlProblem *p) { return (KlProblemStorage *)p; }
 
-// The storage with `divided`, `diagonal` and `scale` of the present numbers.
+// The storage with `diagonal` and `scale` of the present numbers, and with `divided` too.
 const KlProblemStorage *kl_problem_prepare(const KlProblem *p);
+const KlProblemStorage *kl_problem_divide(const KlProblem *p);
 
 #endif

@@ -103,24 +103,36 @@ static inline KlSix times_inertia(const double inertia[36], const double x[6]) {
     return combine(inertia, x, 6, (KlSix){0});
 }
 
-// Free motions made orthonormal in the inertia, and their momenta.
-static bool normalise_motions(KlTreeNode *n) {
+// Free motions and their momenta before they are made orthonormal. A free body's are its momentum's own six.
+static void begin_motions(KlTreeNode *n) {
     for (int32_t i = 0; i < n->freedoms; i++) {
-        double free[6];
-        kl_tree_free_motion(n, i, free);
-        KlSix motion = kl_load6(free), momentum = times_inertia(n->inertia, free);
-        for (int32_t j = 0; j < i; j++) {
-            double share = dot_six(kl_load6(n->momentum + 6 * j), motion);
-            motion = take_times(motion, share, kl_load6(n->motion + 6 * j));
-            momentum = take_times(momentum, share, kl_load6(n->momentum + 6 * j));
-        }
+        double *motion = n->motion + 6 * i;
+        kl_tree_free_motion(n, i, motion);
+        kl_six_store(n->momentum + 6 * i,
+                     n->block < 0 ? kl_load6(n->inertia + 6 * i) : times_inertia(n->inertia, motion));
+    }
+}
+
+// Free motions made orthonormal in the inertia, and their momenta (Gram and Schmidt).
+static bool normalise_motions(KlTreeNode *n) {
+    begin_motions(n);
+    for (int32_t i = 0; i < n->freedoms; i++) {
+        KlSix motion = kl_load6(n->motion + 6 * i), momentum = kl_load6(n->momentum + 6 * i);
         double square = dot_six(motion, momentum);
         if (!(square > 0.0 && isfinite(square))) {
             return false;
         }
         double inverse = 1.0 / sqrt(square);
-        kl_six_store(n->motion + 6 * i, times_six(inverse, motion));
-        kl_six_store(n->momentum + 6 * i, times_six(inverse, momentum));
+        motion = times_six(inverse, motion);
+        momentum = times_six(inverse, momentum);
+        kl_six_store(n->motion + 6 * i, motion);
+        kl_six_store(n->momentum + 6 * i, momentum);
+        for (int32_t j = i + 1; j < n->freedoms; j++) {
+            double *other = n->motion + 6 * j, *others = n->momentum + 6 * j;
+            double share = dot_six(momentum, kl_load6(other));
+            kl_six_store(other, take_times(kl_load6(other), share, motion));
+            kl_six_store(others, take_times(kl_load6(others), share, momentum));
+        }
     }
     return true;
 }
@@ -242,12 +254,10 @@ static void give_velocities(const KlTree *t, const KlTreeBlock *b) {
     }
 }
 
-// Responses of all joints on the way to the roots to unit reactions of a constraint's rows, those of other joints 0.
+// Responses of all joints on the way to the roots to unit reactions of a constraint's rows; those of others stay 0.
 static void respond(KlTree *t, KlTreeBlock *b) {
     KlSix wrench[2][6];
     int32_t node[2] = {b->node[0], b->node[1]};
-    double *response = t->response.at + (size_t)b->first * (size_t)t->freedoms;
-    kl_lanes_clear(b->rows * t->freedoms, response);
     for (int32_t side = 0; side < 2; side++) {
         for (int32_t i = 0; i < b->rows && node[side] >= 0; i++) {
             wrench[side][i] = kl_load6(t->wrench + 12 * (b->first + i) + 6 * side);
@@ -256,15 +266,15 @@ static void respond(KlTree *t, KlTreeBlock *b) {
     while (node[0] >= 0 || node[1] >= 0) {  // of two the later one, on which the other cannot hang
         int32_t side = node[1] > node[0] ? 1 : 0, at = node[side];
         const KlTreeNode *n = &t->node.at[at];
-        double *own = response + n->first_freedom;
+        double *own = t->response.at + (size_t)n->first_freedom * (size_t)t->kept + b->first;
         for (int32_t i = 0; i < b->rows && node[1 - side] == at; i++) {
             wrench[side][i] = add_times(wrench[side][i], 1.0, wrench[1 - side][i]);
         }
-        for (int32_t j = 0; j < n->freedoms; j++, own++) {
+        for (int32_t j = 0; j < n->freedoms; j++, own += t->kept) {
             KlSix motion = kl_load6(n->motion + 6 * j), momentum = kl_load6(n->momentum + 6 * j);
             for (int32_t i = 0; i < b->rows; i++) {
                 double share = dot_six(motion, wrench[side][i]);
-                own[i * t->freedoms] = share;
+                own[i] = share;
                 if (n->parent >= 0) {
                     wrench[side][i] = take_times(wrench[side][i], share, momentum);
                 }
@@ -278,30 +288,56 @@ static void respond(KlTree *t, KlTreeBlock *b) {
     t->crosses = part_stretches(b) || t->crosses;
 }
 
-// D of the rows of a kept constraint and `columns` from row `first` on: += the products of their responses in the
-// freedoms [begin, end).
-static void add_products(const KlTree *t, const KlTreeBlock *b, int32_t first, int32_t columns, int32_t begin,
-                         int32_t end, double *to) {
-    size_t stride = (size_t)t->freedoms;
-    const double *own = t->response.at + (size_t)b->first * stride + begin;
-    int32_t count = end - begin;
-    for (int32_t i = 0; i < b->rows; i++, own += stride, to += t->kept) {
-        const double *one = t->response.at + (size_t)first * stride + begin;
-        KlSix root = count == 6 ? kl_load6(own) : (KlSix){0};
-        int32_t j = 0;
-        for (; j + 2 <= columns; j += 2, one += 2 * stride) {
-            KlPair sum;
-            if (count == 6) {  // as a free root has
-                KlPair x = kl_six_times(&root, one), y = kl_six_times(&root, one + stride);
-                sum = (KlPair){x[0], y[0]} + (KlPair){x[1], y[1]};
-            } else {
-                sum = kl_lanes_two_dots(own, one, one + stride, count);
+// D of `rows` (1 or 3) rows from `own` on and `columns` (1, 2 or 4) from `first` on: += the products of their responses
+// in the freedoms [begin, end).
+static inline void add_tile(const KlTree *t, int32_t rows, int32_t own, int32_t columns, int32_t first, int32_t begin,
+                            int32_t end) {
+    int32_t kept = t->kept;
+    double *to = t->rest->delassus_value + own * kept + first;
+    const double *response = t->response.at + (size_t)begin * (size_t)kept;
+    KlPair sum[3][2] = {{{0.0}}};
+    for (int32_t k = begin; k < end; k++, response += kept) {
+        for (int32_t j = 0; j < columns; j += 2) {
+            KlPair column = columns > 1 ? kl_load(response + first + j) : kl_both(response[first]);
+            for (int32_t i = 0; i < rows; i++) {
+                sum[i][j / 2] += kl_both(response[own + i]) * column;
             }
-            kl_store(to + j, kl_load(to + j) + sum);
         }
-        if (j < columns) {
-            to[j] += kl_lanes_dot(own, one, count);
+    }
+    for (int32_t i = 0; i < rows; i++, to += kept) {
+        for (int32_t j = 0; j < columns; j += 2) {
+            if (columns > 1) {
+                kl_store(to + j, kl_load(to + j) + sum[i][j / 2]);
+            } else {
+                *to += sum[i][0][0];
+            }
         }
+    }
+}
+
+static inline void add_rows(const KlTree *t, int32_t rows, int32_t own, int32_t first, int32_t columns, int32_t begin,
+                            int32_t end) {
+    int32_t j = 0;
+    for (; j + 4 <= columns; j += 4) {
+        add_tile(t, rows, own, 4, first + j, begin, end);
+    }
+    if (j + 2 <= columns) {
+        add_tile(t, rows, own, 2, first + j, begin, end);
+        j += 2;
+    }
+    if (j < columns) {
+        add_tile(t, rows, own, 1, first + j, begin, end);
+    }
+}
+
+static void add_products(const KlTree *t, const KlTreeBlock *b, int32_t first, int32_t columns, int32_t begin,
+                         int32_t end) {
+    if (b->rows == 3) {
+        add_rows(t, 3, b->first, first, columns, begin, end);
+        return;
+    }
+    for (int32_t i = 0; i < b->rows; i++) {
+        add_rows(t, 1, b->first + i, first, columns, begin, end);
     }
 }
 
@@ -327,7 +363,7 @@ static bool share_stretch(const KlTreeBlock *b, int32_t x, const KlTreeBlock *c,
 }
 
 // Columns that share the same freedoms with a constraint are multiplied together.
-static void add_stretch(const KlTree *t, const KlTreeBlock *b, int32_t x, int32_t y, double *row) {
+static void add_stretch(const KlTree *t, const KlTreeBlock *b, int32_t x, int32_t y) {
     const KlTreeBlock *end = t->block + t->rest->block_count;
     for (const KlTreeBlock *c = b; c < end;) {
         int32_t first = c->first, columns = c->rows, from, to, other_from, other_to;
@@ -337,7 +373,7 @@ static void add_stretch(const KlTree *t, const KlTreeBlock *b, int32_t x, int32_
             columns += c++->rows;
         }
         if (shared) {
-            add_products(t, b, first, columns, from, to, row + first);
+            add_products(t, b, first, columns, from, to);
         }
     }
 }
@@ -348,7 +384,7 @@ static void fill_values(const KlTree *t) {
     kl_lanes_clear(kept * kept, value);
     for (int32_t k = 0; k < t->rest->block_count; k++) {
         for (int32_t pair = 0; pair < 4; pair += t->crosses ? 1 : 3) {  // most: roots with roots, ways with ways
-            add_stretch(t, &t->block[k], pair / 2, pair % 2, value + t->block[k].first * kept);
+            add_stretch(t, &t->block[k], pair / 2, pair % 2);
         }
     }
     for (int32_t i = 0; i < kept; i++) {
@@ -376,6 +412,7 @@ bool kl_tree_begin(KlTree *t, const KlProblem *p) {
     clear_wrenches(t);
     move_bodies(t);
     t->crosses = false;
+    kl_lanes_clear(t->kept * t->freedoms, t->response.at);
     for (int32_t k = 0; k < t->rest->block_count; k++) {
         KlTreeBlock *b = &t->block[k];
         place_rows(t, b);
@@ -384,7 +421,7 @@ bool kl_tree_begin(KlTree *t, const KlProblem *p) {
     }
     fill_pattern(t);
     fill_values(t);
-    kl_problem_keep(t->rest);
+    (void)kl_problem_keep(t->rest);
     return true;
 }
 

@@ -25,9 +25,8 @@ static inline bool kl_tree_may_apply(const KlProblemSize *size) {
 // A body, its joint to the parent and the subtree behind it; twists and wrenches are about the tree's origin.
 typedef struct KlTreeNode {
     double centre[3], point[3];  // of mass; where the joint's forces act; from the origin
-    double across[9];            // (3 - forces) directions, orthonormal, that the joint's forces leave free
-    double torque[9];            // (torques) an orthonormal basis of the joint's, then the axes that they leave free
-    double triangle[9];          // torque i = sum over j <= i of triangle[3 j + i] times basis j; diagonal inverse
+    double across[9];            // (forces) directions of the joint's, orthonormal, then those that they leave free
+    double torque[9];            // (torques) vectors reciprocal to the joint's, then the axes that those leave free
     double inertia[36];          // of the subtree, its joints free
     double motion[36];           // (freedoms x 6) what the joint leaves, of unit inertia
     double momentum[36];         // (freedoms x 6) inertia times motion
@@ -61,7 +60,7 @@ typedef struct KlTree {
     int32_t *place;                    // (body_count) node of each body
     KL_BUFFER(KlTreeNode) node;
     KL_BUFFER(int32_t) graph, work;  // what the forest was made from; scratch
-    KL_BUFFER(double) response;      // (kept x freedoms)
+    KL_BUFFER(double) response;      // (freedoms x kept)
 } KlTree;
 
 // The largest rest of problems up to this size.

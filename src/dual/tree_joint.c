@@ -16,22 +16,20 @@ static const double *parent_row(const KlProblem *p, const KlTreeNode *n, int32_t
     return p->jacobian + 12 * (size_t)(p->block_start[n->block] + row) + 6 * (1 - n->side);
 }
 
-// Three orthonormal directions from the first `count` of them.
-static void complete_basis(int32_t count, double basis[9]) {
+// What is normal to the first `count` of three directions, in the places behind them.
+static void add_normals(int32_t count, double direction[9]) {
+    static const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     if (count == 0) {
-        static const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-        memcpy(basis, unit, sizeof unit);
+        memcpy(direction, unit, sizeof unit);
         return;
     }
     if (count == 1) {
-        int32_t axis = fabs(basis[0]) <= fabs(basis[1]) ? 0 : 1;
-        axis = fabs(basis[2]) < fabs(basis[axis]) ? 2 : axis;
-        double left[3] = {axis == 0, axis == 1, axis == 2};
-        kl_axpy3(-basis[axis], basis, left);
-        kl_scale3(1.0 / kl_norm3(left), left, basis + 3);
+        int32_t axis = fabs(direction[0]) <= fabs(direction[1]) ? 0 : 1;
+        axis = fabs(direction[2]) < fabs(direction[axis]) ? 2 : axis;
+        kl_cross3(unit + 3 * axis, direction, direction + 3);
     }
     if (count < 3) {
-        kl_cross3(basis, basis + 3, basis + 6);
+        kl_cross3(direction, direction + 3, direction + 6);
     }
 }
 
@@ -70,7 +68,7 @@ static bool place_forces(const KlProblem *p, const KlTreeNode *nodes, KlTreeNode
         kl_add3(parent_sum, pulled, parent_sum);
         kl_copy3(a, n->across + 3 * i);
     }
-    complete_basis(n->forces, n->across);
+    add_normals(n->forces, n->across);
     find_arm(n, sum, arm);
     kl_copy3(arm, n->point);
     n->centre[0] = n->centre[1] = n->centre[2] = 0.0;
@@ -82,27 +80,24 @@ static bool place_forces(const KlProblem *p, const KlTreeNode *nodes, KlTreeNode
     return are_orthonormal(n->across, n->forces);
 }
 
-// An orthonormal basis of the joint's torques (Gram and Schmidt), then of the axes that they leave free.
+// Vectors reciprocal to the joint's torques, and the axes that these leave free.
 static bool place_torques(const KlProblem *p, KlTreeNode *n) {
+    double torque[9] = {0.0}, around[3];
     for (int32_t i = 0; i < n->torques; i++) {
-        const double *torque = child_row(p, n, n->forces + i) + 3;
-        double left[3];
-        kl_copy3(torque, left);
-        for (int32_t j = 0; j < i; j++) {
-            double share = kl_dot3(n->torque + 3 * j, left);
-            n->triangle[3 * j + i] = share;
-            kl_axpy3(-share, n->torque + 3 * j, left);
-        }
-        double square = square3(left);
-        if (!(square > DEPENDENT * DEPENDENT * square3(torque))) {
-            return false;
-        }
-        double inverse = 1.0 / sqrt(square);
-        n->triangle[4 * i] = inverse;
-        kl_scale3(inverse, left, n->torque + 3 * i);
+        kl_copy3(child_row(p, n, n->forces + i) + 3, torque + 3 * i);
     }
-    complete_basis(n->torques, n->torque);
-    return true;
+    add_normals(n->torques, torque);
+    kl_cross3(torque + 3, torque + 6, around);
+    double volume = kl_dot3(torque, around), inverse = 1.0 / volume;
+    double size = square3(torque) * square3(torque + 3) * square3(torque + 6);
+    for (int32_t i = 0; i < n->torques; i++) {
+        kl_cross3(torque + 3 * ((i + 1) % 3), torque + 3 * ((i + 2) % 3), around);
+        kl_scale3(inverse, around, n->torque + 3 * i);
+    }
+    for (int32_t i = n->torques; i < 3; i++) {
+        kl_copy3(torque + 3 * i, n->torque + 3 * i);
+    }
+    return volume * volume > DEPENDENT * DEPENDENT * size;
 }
 
 static bool is_torque(const double row[6]) { return row[0] == 0.0 && row[1] == 0.0 && row[2] == 0.0; }
@@ -142,17 +137,12 @@ void kl_tree_free_motion(const KlTreeNode *n, int32_t i, double motion[6]) {
 // Twist past the parent's with which the rows have v = 0.
 void kl_tree_close_gap(const KlProblem *p, KlTreeNode *n) {
     const double *given = p->free_velocity + (n->block >= 0 ? p->block_start[n->block] : 0);
-    double speed[3] = {0.0}, turn[3] = {0.0}, along[3];
+    double speed[3] = {0.0}, turn[3] = {0.0};
     for (int32_t i = 0; i < n->forces; i++) {
         kl_axpy3(-given[i], n->across + 3 * i, speed);
     }
     for (int32_t i = 0; i < n->torques; i++) {
-        double left = -given[n->forces + i];
-        for (int32_t j = 0; j < i; j++) {
-            left -= n->triangle[3 * j + i] * along[j];
-        }
-        along[i] = left * n->triangle[4 * i];
-        kl_axpy3(along[i], n->torque + 3 * i, turn);
+        kl_axpy3(-given[n->forces + i], n->torque + 3 * i, turn);
     }
     move_motion(n, speed, turn, n->gap);
 }
@@ -165,12 +155,7 @@ void kl_tree_take_joint(const KlProblem *p, const KlTreeNode *n, const double wr
     for (int32_t i = 0; i < n->forces; i++) {
         own[i] = kl_dot3(n->across + 3 * i, wrench);
     }
-    own += n->forces;
-    for (int32_t i = n->torques - 1; i >= 0; i--) {
-        double left = kl_dot3(n->torque + 3 * i, torque);
-        for (int32_t j = i + 1; j < n->torques; j++) {
-            left -= n->triangle[3 * i + j] * own[j];
-        }
-        own[i] = left * n->triangle[4 * i];
+    for (int32_t i = 0; i < n->torques; i++) {
+        own[n->forces + i] = kl_dot3(n->torque + 3 * i, torque);
     }
 }

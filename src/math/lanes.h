@@ -146,6 +146,22 @@ static inline double kl_lanes_largest(const double *x, int32_t count) {
     return kl_largest(&largest);
 }
 
+// The same of products a_i b_i.
+static inline double kl_lanes_largest_product(const double *a, const double *b, int32_t count) {
+    KlLargest largest = {0}, other = {0};
+    int32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        kl_largest_take(&largest, kl_load(a + i) * kl_load(b + i));
+        kl_largest_take(&other, kl_load(a + i + 2) * kl_load(b + i + 2));
+    }
+    kl_largest_take(&largest, other.most);
+    largest.undefined |= other.undefined;
+    for (; i < count; i++) {
+        kl_largest_take(&largest, kl_both(a[i] * b[i]));
+    }
+    return kl_largest(&largest);
+}
+
 // a . b, summed in four columns
 static inline double kl_lanes_dot(const double *a, const double *b, int32_t count) {
     KlPair low = {0.0, 0.0}, high = {0.0, 0.0};

@@ -10,4 +10,8 @@
 double kl_lu_factor(double *a, int32_t n, int32_t *exchange);
 void kl_lu_solve(const double *factor, int32_t n, const int32_t *exchange, double *x);  // (n) b in, x out
 
+// U x = b and U^T x = b in place, for an upper triangle (n rows, `stride` apart) whose diagonal is inverted.
+void kl_upper_solve(const double *factor, int32_t stride, int32_t n, double *x);
+void kl_upper_solve_transposed(const double *factor, int32_t stride, int32_t n, double *x);
+
 #endif

@@ -161,6 +161,6 @@ KlStatus kl_stage_assemble(KlSim *sim) {
     for (int32_t k = 0; k < sim->contact_count; k++) {
         add_contact(sim, &at, k);
     }
-    kl_problem_keep(sim->problem);
+    (void)kl_problem_keep(sim->problem);
     return KL_OK;
 }

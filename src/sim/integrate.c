@@ -4,8 +4,6 @@
 #include "math/vec.h"
 #include "sim/sim.h"
 
-#include <string.h>
-
 // A product of unit quaternions has length 1 but for rounding. A last bit of it stays, so that what does not turn keeps
 // its bits; the series of the root near 1 waits for no root.
 static void renormalize(double q[4]) {
@@ -27,13 +25,11 @@ static void turn_of(double h, const double twist[6], double turn[4]) {
 }
 
 static void move(double h, const double pose[7], const double twist[6], const double turn[4], double result[7]) {
-    double q[4];
-    kl_quat_mul(turn, pose + 3, q);
-    renormalize(q);
     for (int32_t k = 0; k < 3; k++) {
         result[k] = pose[k] + h * twist[k];
     }
-    memcpy(result + 3, q, sizeof q);
+    kl_quat_mul(turn, pose + 3, result + 3);
+    renormalize(result + 3);
 }
 
 enum { TURNS = 8 };  // found before they are used: a product would wait for its turn to be stored

@@ -209,8 +209,8 @@ int32_t kl_joint_constraint(KlJointKind kind, const KlJointFrame *frame, double 
 
 // An angle by its sine and cosine, products of an axis with two normal to each other, and its row, of the rate
 // (c s' - s c') / (s^2 + c^2): a torque along axis x (c of_sine - s of_cosine).
-static void place_angle(const double axis[3], const double of_sine[3], const double of_cosine[3], double *sine,
-                        double *cosine, double *row) {
+static inline void place_angle(const double axis[3], const double of_sine[3], const double of_cosine[3], double *sine,
+                               double *cosine, double *row) {
     double s = kl_dot3(axis, of_sine), c = kl_dot3(axis, of_cosine), square = s * s + c * c, across[3], torque[3];
     double inverse = square > 0.0 ? 1.0 / square : 0.0;
     for (int32_t k = 0; k < 3; k++) {

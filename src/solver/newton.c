@@ -141,8 +141,8 @@ static void start_newton(Newton *n, const double *from, double eta, bool attempt
 // From here on joints yield a little. (The held problem and the search for the least norm know no
 // compliance: they take weak directions for null ones by themselves.)
 static void soften_joints(Newton *n) {
-    if (n->compliance > 0.0) {
-        const KlScaled *s = &n->scaled;
+    const KlScaled *s = &n->scaled;
+    if (n->compliance > 0.0 && s->first_limit > 0) {
         for (int32_t i = 0; i < s->first_limit; i++) {
             n->velocity[i] -= s->compliance[i] * n->x[i];
         }

@@ -200,7 +200,8 @@ static bool judge(State *s, KlRun *run) {
 static KlStatus begin_rest(State *s, KlRun *run) {
     memcpy(s->param, run->param, sizeof s->param);
     s->param[KL_NEWTON_PARAM_LEAST_NORM] = 0.0;  // which the whole problem's joints decide with
-    s->run = (KlRun){.problem = s->tree.rest, .param = s->param, .lambda = s->kept, .velocity = s->kept_velocity};
+    s->run = (KlRun){
+        .problem = s->tree.rest, .param = s->param, .lambda = s->kept, .velocity = s->kept_velocity, .silent = true};
     s->way = WAY_REST;
     s->patience = REST_PATIENCE;
     s->halved = INFINITY;

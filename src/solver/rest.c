@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "math/lanes.h"
 #include "math/llt.h"
+#include "math/lu.h"
 #include "solver/least_norm.h"
 #include "solver/semismooth.h"
 
@@ -171,23 +172,6 @@ bool kl_rest_factor(KlRest *r, const KlTree *t) {
     return true;
 }
 
-static void solve_upper(const KlRest *r, double *x) {  // (rank) U x = x
-    for (int32_t i = r->rank - 1; i >= 0; i--) {
-        const double *row = r->factor + i * r->faces;
-        x[i] = (x[i] - kl_lanes_dot(row + i + 1, x + i + 1, r->rank - i - 1)) * row[i];
-    }
-}
-
-static void solve_lower(const KlRest *r, double *x) {  // (rank) U^T x = x
-    for (int32_t i = 0; i < r->rank; i++) {
-        const double *row = r->factor + i * r->faces;
-        double own = x[i] *= row[i];
-        for (int32_t j = i + 1; j < r->rank; j++) {
-            x[j] -= own * row[j];
-        }
-    }
-}
-
 static void add_on_face(const KlRest *r, int32_t face, double share, double *kept) {
     for (int32_t k = 0; k < r->rows[face]; k++) {
         kept[r->row[face] + k] += share * r->ray[3 * face + k];
@@ -203,8 +187,8 @@ void kl_rest_solve(const KlRest *r, const double *velocity, double *kept) {
             x[i] -= r->ray[3 * face + k] * velocity[r->row[face] + k];
         }
     }
-    solve_lower(r, x);
-    solve_upper(r, x);
+    kl_upper_solve_transposed(r->factor, r->faces, r->rank, x);
+    kl_upper_solve(r->factor, r->faces, r->rank, x);
     for (int32_t i = 0; i < r->rank; i++) {
         add_on_face(r, r->order[i], x[i], kept);
     }
@@ -219,7 +203,7 @@ static bool find_stress(KlRest *r, KlTree *t, int32_t k, double *stress) {
     for (int32_t i = 0; i < r->rank; i++) {
         x[i] = -r->factor[i * r->faces + r->rank + k];
     }
-    solve_upper(r, x);
+    kl_upper_solve(r->factor, r->faces, r->rank, x);
     for (int32_t i = 0; i < r->rank; i++) {
         add_on_face(r, r->order[i], x[i], kept);
     }

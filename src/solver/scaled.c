@@ -668,7 +668,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
     if (!lay_out(s)) {
         return KL_ERR_MEMORY;
     }
-    const KlProblemStorage *storage = kl_problem_prepare(problem);
+    const KlProblemStorage *storage = kl_problem_divide(problem);
     choose_scale(s, storage);
     bool has_bodies = kl_problem_has_bodies(problem);
     s->jacobian = problem->jacobian;

@@ -566,12 +566,18 @@ KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
 }
 
 KlStatus kl_solver_run(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution) {
-    KL_TRY(begin(solver, problem, trace));
-    advance(solver, INT32_MAX);
-    finish(solver);
-    solver->time = 0.0;
-    hand_out(solver, solution);
-    return KL_OK;
+    bool keeps = kl_problem_keep(problem);  // nobody changes the problem meanwhile
+    KlStatus status = begin(solver, problem, trace);
+    if (status == KL_OK) {
+        advance(solver, INT32_MAX);
+        finish(solver);
+        solver->time = 0.0;
+        hand_out(solver, solution);
+    }
+    if (keeps) {
+        kl_problem_let_go(problem);
+    }
+    return status;
 }
 
 KlStatus kl_solver_solve(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution) {

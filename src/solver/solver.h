@@ -61,10 +61,14 @@ typedef struct KlRun {
     int32_t iteration;                     // 1, 2, ... during iterate; 0 during begin
     int32_t factorizations;                // counted up by the method
     bool broken;                           // set by the method when it cannot go on (a factorization fails)
+    bool silent;                           // a method's own run, whose residuals nobody reads
 } KlRun;
 
 // The stopping residuals, v+ of the iterate (dim) given.
 static inline void kl_run_residuals(KlRun *run, const double *velocity, bool de_saxce) {
+    if (run->silent) {
+        return;
+    }
     KlLoopResiduals r = kl_problem_loop_residuals(run->problem, run->lambda, velocity, de_saxce);
     run->primal = r.primal;
     run->dual = r.dual;

@@ -8,6 +8,7 @@
 #include "dual/delassus.h"
 #include "dual/desaxce.h"
 #include "dual/problem.h"
+#include "dual/storage.h"
 #include "math/vec.h"
 #include "support.h"
 
@@ -128,6 +129,33 @@ static void delassus_matrix_equals_its_definition(void **state) {
                                       expected + (p->block_start[j] + r) * p->dim + p->block_start[k],
                                       kl_block_rows(p, k), 1e-14);
                 }
+            }
+        }
+        kl_problem_destroy(p);
+    }
+}
+
+static void rows_over_the_mass_follow_the_definition(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        KlProblem *p = random_bodies(seed);
+        double diagonal[MAX_DIM];
+        kl_problem_diagonal(p, diagonal);
+        assert_true(kl_problem_keep(p));
+        assert_false(kl_problem_keep(p));
+        const KlProblemStorage *found = kl_problem_divide(p);
+        assert_memory_equal(found->diagonal, diagonal, (size_t)p->dim * sizeof *diagonal);
+        for (int32_t b = 0; b < p->block_count; b++) {
+            for (int32_t k = 2 * p->block_start[b]; k < 2 * p->block_start[b + 1]; k++) {
+                int32_t body = p->block_body[2 * b + k % 2];
+                const double *row = p->jacobian + 6 * (size_t)k;
+                double expected[6] = {0.0};
+                for (int32_t i = 0; i < 3 && body >= 0; i++) {
+                    const double *inverse = p->inverse_inertia + 9 * (size_t)body + 3 * i;
+                    expected[i] = p->inverse_mass[body] * row[i];
+                    expected[3 + i] = inverse[0] * row[3] + inverse[1] * row[4] + inverse[2] * row[5];
+                }
+                assert_near_array(found->divided + 6 * (size_t)k, expected, 6, 1e-15);
             }
         }
         kl_problem_destroy(p);
@@ -522,6 +550,7 @@ static void desaxce_lifts_only_normals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(delassus_matrix_equals_its_definition),
+        cmocka_unit_test(rows_over_the_mass_follow_the_definition),
         cmocka_unit_test(blocks_of_an_explicit_d_are_read_across_gaps),
         cmocka_unit_test(both_forms_give_equal_velocities_and_residuals),
         cmocka_unit_test(sweeps_follow_the_changes),

@@ -196,6 +196,33 @@ static void a_solve_depends_on_nothing_but_its_problem(void **state) {
     }
 }
 
+// What follows from a problem's numbers is found once a solve, not once for all.
+static void a_problem_may_change_between_solves(void **state) {
+    (void)state;
+    static const char *const ids[] = {"newton-ncp", "admm-ncp-plus", "pgs-ncp"};
+    for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++) {
+        KlProblem *changed = family_chain(4, false), *fresh = family_chain(4, false);
+        KlProblem *both[] = {changed, fresh};
+        KlSolver *s = create(ids[k]), *other = create(ids[k]);
+        (void)solve(s, changed);
+        for (int i = 0; i < 2; i++) {
+            both[i]->inverse_mass[2] *= 0.25;
+            both[i]->mass[2] *= 4.0;
+        }
+        KlSolution a = solve(s, changed), b = solve(other, fresh);
+        assert_int_equal(a.iterations, b.iterations);
+        assert_same_bits(a.lambda, b.lambda, changed->dim);
+        KlResiduals one, two;
+        kl_problem_residuals(changed, a.lambda, &one);
+        kl_problem_residuals(fresh, b.lambda, &two);
+        assert_near(one.natural_relative, two.natural_relative, 0.0);
+        kl_solver_destroy(s);
+        kl_solver_destroy(other);
+        kl_problem_destroy(changed);
+        kl_problem_destroy(fresh);
+    }
+}
+
 static void a_trace_tells_the_residuals_and_what_it_dropped(void **state) {
     const KlProblem *p = find_case(*state, "three-contacts-a")->problem;
     KlTraceRow rows[5];
@@ -650,6 +677,7 @@ int main(void) {
         cmocka_unit_test(parameters_are_set_by_text_and_checked),
         cmocka_unit_test(slices_give_the_bits_of_a_whole_solve),
         cmocka_unit_test(a_solve_depends_on_nothing_but_its_problem),
+        cmocka_unit_test(a_problem_may_change_between_solves),
         cmocka_unit_test(a_trace_tells_the_residuals_and_what_it_dropped),
         cmocka_unit_test(the_order_of_calls_is_checked),
         cmocka_unit_test(an_empty_problem_is_solved_at_once),
