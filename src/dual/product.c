@@ -251,7 +251,7 @@ static inline KlPair divide_two(double inverse_mass, const double m[9], const do
 }
 
 // One side of a block: diag J M^-1 J^T +=, and J M^-1 where it is asked for.
-static inline void divide_side(const KlProblem *p, int32_t b, int32_t side, double *divided, double *diagonal) {
+static void divide_side(const KlProblem *p, int32_t b, int32_t side, double *divided, double *diagonal) {
     int32_t body = p->block_body[2 * b + side], i = p->block_start[b], end = p->block_start[b + 1];
     const double *row = p->jacobian + 12 * (size_t)i + 6 * side;
     double *to = divided != NULL ? divided + 12 * (size_t)i + 6 * side : NULL, last[24];
@@ -284,8 +284,9 @@ static void find_diagonal(const KlProblem *p, double *divided, double *diagonal)
     }
     kl_lanes_copy(p->softening, p->dim, diagonal);
     for (int32_t b = 0; b < p->block_count; b++) {
-        divide_side(p, b, 0, divided, diagonal);
-        divide_side(p, b, 1, divided, diagonal);
+        for (int32_t side = 0; side < 2; side++) {
+            divide_side(p, b, side, divided, diagonal);
+        }
     }
 }
 
