@@ -60,6 +60,7 @@ KlStatus kl_problem_reshape(KlProblem *p, const KlProblemSize *size);
 // False where that was said before.
 bool kl_problem_keep(const KlProblem *p);
 void kl_problem_let_go(const KlProblem *p);
+void kl_problem_forget(const KlProblem *p);  // what was found; the numbers still stay
 
 // ---- D and its blocks (all include diag(R)) ----------------------------------------------------
 

@@ -334,9 +334,14 @@ bool kl_problem_keep(const KlProblem *p) {
     return !kept;
 }
 
-void kl_problem_let_go(const KlProblem *p) {
+void kl_problem_forget(const KlProblem *p) {
     KlProblemStorage *s = kl_problem_storage(p);
-    s->kept = s->prepared = s->has_divided = false;
+    s->prepared = s->has_divided = false;
+}
+
+void kl_problem_let_go(const KlProblem *p) {
+    kl_problem_forget(p);
+    kl_problem_storage(p)->kept = false;
 }
 
 void kl_problem_diagonal(const KlProblem *p, double *diagonal) {

@@ -567,6 +567,7 @@ KlStatus kl_solver_finish(KlSolver *solver, KlSolution *solution) {
 
 KlStatus kl_solver_run(KlSolver *solver, const KlProblem *problem, KlTrace *trace, KlSolution *solution) {
     bool keeps = kl_problem_keep(problem);  // nobody changes the problem meanwhile
+    kl_problem_forget(problem);             // each solver's time has what it needs in it, not the first one's alone
     KlStatus status = begin(solver, problem, trace);
     if (status == KL_OK) {
         advance(solver, INT32_MAX);
