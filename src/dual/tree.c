@@ -103,7 +103,7 @@ static inline KlSix times_inertia(const double inertia[36], const double x[6]) {
     return combine(inertia, x, 6, (KlSix){0});
 }
 
-// Free motions and their momenta before they are made orthonormal. A free body's are its momentum's own six.
+// Free motions and their momenta before they are made orthonormal. A free body's are unit motions: rows of the inertia.
 static void begin_motions(KlTreeNode *n) {
     for (int32_t i = 0; i < n->freedoms; i++) {
         double *motion = n->motion + 6 * i;
