@@ -316,9 +316,9 @@ test('a method that goes wrong shows at which constraint and iteration', async (
     await seek(page, 150);
     await page.getByRole('tab', { name: 'Problem' }).click();
     const table = page.getByRole('region', { name: 'Solver outcomes' });
-    assert.deepEqual(await table.locator('thead th').allTextContents(), ['PGS-NCP', 'ADMM-NCP+']);
     const worst = table.locator('tr', { hasText: 'worst at' }).getByRole('button').first();
     await worst.waitFor();
+    assert.deepEqual(await table.locator('thead th').allTextContents(), ['PGS-NCP', 'ADMM-NCP+']);
     const fits = await table.evaluate((e) => e.scrollWidth <= e.clientWidth);
     assert.ok(fits, 'the outcomes of two solvers are seen without scrolling sideways');
     const note = page.locator('[data-plot="convergence"] .plot-note');
