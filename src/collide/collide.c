@@ -161,6 +161,54 @@ static const double world_pose[7] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0};
 
 static const double *pose_of(const double *poses, int32_t body) { return body < 0 ? world_pose : poses + 7 * body; }
 
+static void place_polyhedron(KlShape *shape) {
+    const KlPolyhedron *p = &shape->polyhedron;
+    for (int32_t i = 0; i < p->vertex_count; i++) {
+        kl_shape_to_world(shape, p->vertices + 3 * i, shape->world_vertices + 3 * i);
+    }
+    for (int32_t i = 0; i < p->face_count; i++) {
+        kl_mat3_mul_vec(shape->rotation, p->normals + 3 * i, shape->world_normals + 3 * i);
+    }
+}
+
+// Half of the box along an axis of the world, whose shares of the shape's own axes are given.
+static double half_extent(const KlShape *shape, const double axis[3]) {
+    const double *size = shape->size;
+    double x = fabs(axis[0]), y = fabs(axis[1]), z = fabs(axis[2]);
+    switch (shape->kind) {
+        case KL_GEOM_SPHERE: return size[0];
+        case KL_GEOM_CAPSULE: return size[0] + 0.5 * size[1] * z;
+        case KL_GEOM_CYLINDER: return size[0] * sqrt(1.0 > z * z ? 1.0 - z * z : 0.0) + 0.5 * size[1] * z;
+        default: return 0.5 * (size[0] * x + size[1] * y + size[2] * z);
+    }
+}
+
+static void enclose_vertices(KlShape *shape) {
+    kl_copy3(shape->world_vertices, shape->low);
+    kl_copy3(shape->world_vertices, shape->high);
+    for (int32_t i = 3; i < 3 * shape->polyhedron.vertex_count; i++) {
+        double x = shape->world_vertices[i], *low = &shape->low[i % 3], *high = &shape->high[i % 3];
+        *low = x < *low ? x : *low;
+        *high = x > *high ? x : *high;
+    }
+}
+
+static void find_box(KlShape *shape) {
+    if (shape->kind == KL_GEOM_MESH) {
+        kl_ode_box(shape);
+        return;
+    }
+    if (shape->kind == KL_GEOM_CONVEX) {
+        enclose_vertices(shape);
+        return;
+    }
+    for (int32_t k = 0; k < 3; k++) {
+        double half = half_extent(shape, shape->rotation + 3 * k);
+        shape->low[k] = shape->position[k] - half;
+        shape->high[k] = shape->position[k] + half;
+    }
+}
+
 static void place(KlShape *shape, const double *poses, double reach) {
     double pose[7];
     kl_pose_mul(pose_of(poses, shape->body), shape->local_pose, pose);
@@ -169,14 +217,9 @@ static void place(KlShape *shape, const double *poses, double reach) {
     if (shape->kind == KL_GEOM_PLANE) {
         return;
     }
-    const KlPolyhedron *p = &shape->polyhedron;
-    for (int32_t i = 0; i < p->vertex_count; i++) {
-        kl_shape_to_world(shape, p->vertices + 3 * i, shape->world_vertices + 3 * i);
-    }
-    for (int32_t i = 0; i < p->face_count; i++) {
-        kl_mat3_mul_vec(shape->rotation, p->normals + 3 * i, shape->world_normals + 3 * i);
-    }
-    kl_ode_place(shape);
+    shape->placed = false;
+    place_polyhedron(shape);
+    find_box(shape);
     for (int32_t k = 0; k < 3; k++) {
         shape->low[k] -= 0.5 * reach;
         shape->high[k] += 0.5 * reach;
@@ -280,7 +323,7 @@ static KlStatus find_pairs(KlCollider *collider) {
 
 static bool has_core(const KlShape *shape) { return shape->kind == KL_GEOM_SPHERE || shape->kind == KL_GEOM_CAPSULE; }
 
-static KlStatus narrow_phase(KlCollider *collider, const KlShape *a, const KlShape *b) {
+static KlStatus narrow_phase(KlCollider *collider, KlShape *a, KlShape *b) {
     collider->raw.count = 0;
     if (a->kind == KL_GEOM_PLANE) {
         return kl_plane_contacts(a, b, collider->reach, &collider->raw);
@@ -519,8 +562,9 @@ KlStatus kl_collider_find(KlCollider *collider, const double *poses, KlContact *
     int32_t limit = capacity < collider->memory_capacity ? capacity : collider->memory_capacity;
     int32_t cursor = 0;
     for (int32_t i = 0; i < collider->pair_count; i++) {
-        PairView view = view_pair(collider, &collider->pairs[i], poses, &cursor);
-        KL_TRY(narrow_phase(collider, view.a, view.b));
+        Pair pair = collider->pairs[i];
+        PairView view = view_pair(collider, &pair, poses, &cursor);
+        KL_TRY(narrow_phase(collider, &collider->shapes[pair.a], &collider->shapes[pair.b]));
         match_features(&view, &collider->raw);
         rank_contacts(&view, &collider->raw);
         sort_contacts(&collider->raw, leads);

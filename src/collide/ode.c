@@ -156,13 +156,21 @@ static void place(dGeomID geom, const KlShape *shape) {
     dGeomSetRotation(geom, rotation);
 }
 
-void kl_ode_place(KlShape *shape) {
-    place(shape->exact, shape);
-    if (shape->grown != NULL) {
-        place(shape->grown, shape);
+// With the box of the exact geom, which ODE's colliders read and do not find themselves.
+static void ensure_placed(KlShape *shape, dReal box[6]) {
+    if (!shape->placed) {
+        place(shape->exact, shape);
+        if (shape->grown != NULL) {
+            place(shape->grown, shape);
+        }
+        shape->placed = true;
     }
-    dReal box[6];
     dGeomGetAABB(shape->exact, box);
+}
+
+void kl_ode_box(KlShape *shape) {
+    dReal box[6];
+    ensure_placed(shape, box);
     for (int32_t k = 0; k < 3; k++) {
         shape->low[k] = box[2 * k];
         shape->high[k] = box[2 * k + 1];
@@ -303,7 +311,10 @@ static double deepest_allowed(const KlShape *a, const KlShape *b, const KlOdeBuf
     return 10.0 * shallowest > thick ? 10.0 * shallowest : thick;
 }
 
-KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer, KlRawList *list) {
+KlStatus kl_ode_contacts(KlShape *a, KlShape *b, double reach, KlOdeBuffer *buffer, KlRawList *list) {
+    dReal box[6];
+    ensure_placed(a, box);
+    ensure_placed(b, box);
     const KlShape *grown = growing_shape(a, b);
     double growth = 0.0;
     if (grown != NULL) {

@@ -14,9 +14,9 @@ typedef struct KlOdeBuffer {
 KlStatus kl_ode_enter(void);                             // prepares ODE for this thread; cheap when it is prepared
 KlStatus kl_ode_create(KlShape *shape, KlArena *arena);  // the ODE geoms of a shape, none for planes
 void kl_ode_destroy(KlShape *shape);
-void kl_ode_place(KlShape *shape);  // moves them to the shape's pose and sets its world box
+void kl_ode_box(KlShape *shape);  // the world box of a shape as placed
 
 // Contacts with gap <= reach, appended to `list`.
-KlStatus kl_ode_contacts(const KlShape *a, const KlShape *b, double reach, KlOdeBuffer *buffer, KlRawList *list);
+KlStatus kl_ode_contacts(KlShape *a, KlShape *b, double reach, KlOdeBuffer *buffer, KlRawList *list);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct KlShape {
 
     struct dxGeom *exact;  // in ODE; NULL for planes
     struct dxGeom *grown;  // the same, to be made larger; spheres, capsules and cylinders only
+    bool placed;           // these, where the shape is now: they are moved when they are asked for
     struct dxTriMeshData *mesh_data;
     double *ode_planes, *ode_vertices;  // what ODE keeps pointers to
     unsigned *ode_polygons;
