@@ -37,13 +37,10 @@ void kl_block_push(const KlProblem *p, int32_t block, const double *impulse, dou
 }
 
 void kl_block_pull(const KlProblem *p, int32_t block, const double *u, double *velocity) {
-    int32_t first = kl_block_first(p, block), rows = kl_block_rows(p, block);
     const double *own[2];
     kl_block_twists(p, block, u, own);
-    for (int32_t i = 0; i < rows; i++) {
-        const double *row = p->jacobian + 12 * (size_t)(first + i);
-        velocity[i] = kl_lanes_dot6(row, own[0]) + kl_lanes_dot6(row + 6, own[1]);
-    }
+    kl_lanes_pull(p->jacobian + 12 * (size_t)kl_block_first(p, block), kl_block_rows(p, block), own[0], own[1],
+                  velocity);
 }
 
 void kl_problem_add_wrenches(const KlProblem *p, int32_t first, const double *lambda, double *wrench) {
@@ -114,6 +111,25 @@ static double csr_row(const KlProblem *p, int32_t row, const double *x) {
     return sum;
 }
 
+static bool is_full(const KlProblem *p, int32_t row) {
+    return p->delassus_start[row + 1] - p->delassus_start[row] == p->dim;
+}
+
+// Two rows at once where they are full: the same sums.
+static void multiply_rows(const KlProblem *p, const double *x, double *product) {
+    int32_t i = 0;
+    while (i < p->dim) {
+        if (i + 2 <= p->dim && is_full(p, i) && is_full(p, i + 1)) {
+            const double *row = p->delassus_value + p->delassus_start[i];
+            kl_store(product + i, kl_lanes_two_dots(x, row, row + p->dim, p->dim));
+            i += 2;
+        } else {
+            product[i] = csr_row(p, i, x);
+            i++;
+        }
+    }
+}
+
 void kl_problem_multiply(const KlProblem *p, const double *x, double *product) {
     if (kl_problem_has_bodies(p)) {
         double *du = kl_problem_storage(p)->twist;
@@ -122,9 +138,7 @@ void kl_problem_multiply(const KlProblem *p, const double *x, double *product) {
             kl_block_pull(p, b, du, product + kl_block_first(p, b));
         }
     } else {
-        for (int32_t i = 0; i < p->dim; i++) {
-            product[i] = csr_row(p, i, x);
-        }
+        multiply_rows(p, x, product);
     }
     for (int32_t i = 0; i < p->dim; i++) {
         product[i] += p->softening[i] * x[i];

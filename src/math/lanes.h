@@ -110,6 +110,22 @@ static inline void kl_lanes_subtract_times_two(double one, double two, const dou
     }
 }
 
+// one -= f[0] p + f[1] q and two -= g[0] p + g[1] q, each one after the other.
+static inline void kl_lanes_subtract_two_times_two(const double f[2], const double g[2], const double *p,
+                                                   const double *q, int32_t count, double *one, double *two) {
+    KlPair f0 = kl_both(f[0]), f1 = kl_both(f[1]), g0 = kl_both(g[0]), g1 = kl_both(g[1]);
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        KlPair first = kl_load(p + i), second = kl_load(q + i);
+        kl_store(one + i, (kl_load(one + i) - f0 * first) - f1 * second);
+        kl_store(two + i, (kl_load(two + i) - g0 * first) - g1 * second);
+    }
+    if (i < count) {
+        one[i] = (one[i] - f[0] * p[i]) - f[1] * q[i];
+        two[i] = (two[i] - g[0] * p[i]) - g[1] * q[i];
+    }
+}
+
 // The largest size among numbers taken in pairs; NaN once one of them was. Begins with zeros.
 typedef int64_t KlMask __attribute__((vector_size(16)));
 typedef struct KlLargest {
@@ -257,6 +273,22 @@ static inline KlPair kl_lanes_two_dots(const double *a, const double *b, const d
         sums += kl_both(a[i]) * (KlPair){b[i], c[i]};
     }
     return sums;
+}
+
+// Rows (count x 12) times the twists of their two bodies.
+static inline void kl_lanes_pull(const double *rows, int32_t count, const double one[6], const double two[6],
+                                 double *product) {
+    KlSix a = kl_load6(one), b = kl_load6(two);
+    int32_t i = 0;
+    for (; i + 2 <= count; i += 2, rows += 24) {
+        KlPair first = kl_six_times(&a, rows) + kl_six_times(&b, rows + 6);
+        KlPair second = kl_six_times(&a, rows + 12) + kl_six_times(&b, rows + 18);
+        kl_store(product + i, (KlPair){first[0], second[0]} + (KlPair){first[1], second[1]});
+    }
+    if (i < count) {
+        KlPair sum = kl_six_times(&a, rows) + kl_six_times(&b, rows + 6);
+        product[i] = sum[0] + sum[1];
+    }
 }
 
 // to (6) += factor a

@@ -57,18 +57,8 @@ static void subtract_pivots(double *a, int32_t n, int32_t k) {
     const double *first = a + k * n, *second = first + n;
     int32_t i = k + 2;
     for (; i + 2 <= n; i += 2) {
-        double *one = a + i * n, *two = one + n;
-        KlPair f = kl_both(one[k]), g = kl_both(two[k]), h = kl_both(one[k + 1]), m = kl_both(two[k + 1]);
-        int32_t j = k + 2;
-        for (; j + 2 <= n; j += 2) {
-            KlPair p = kl_load(first + j), q = kl_load(second + j);
-            kl_store(one + j, (kl_load(one + j) - f * p) - h * q);
-            kl_store(two + j, (kl_load(two + j) - g * p) - m * q);
-        }
-        if (j < n) {
-            one[j] = (one[j] - one[k] * first[j]) - one[k + 1] * second[j];
-            two[j] = (two[j] - two[k] * first[j]) - two[k + 1] * second[j];
-        }
+        double *one = a + i * n + k, *two = one + n;
+        kl_lanes_subtract_two_times_two(one, two, first + k + 2, second + k + 2, n - k - 2, one + 2, two + 2);
     }
     if (i < n) {
         double *row = a + i * n;

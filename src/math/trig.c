@@ -174,14 +174,12 @@ static inline KlPair size_of(KlPair x) { return (KlPair)((KlMask)x & (KlMask){IN
 // Neither on an axis of y nor without end.
 static inline bool is_usual(double y, double x) { return x != 0.0 && fabs(y) + fabs(x) < INFINITY; }
 
-void kl_atan2_two(const double y[2], const double x[2], double angle[2]) {
+KlPair kl_atan2_two(KlPair y, KlPair x) {
     if (!is_usual(y[0], x[0]) || !is_usual(y[1], x[1])) {
-        angle[0] = kl_atan2(y[0], x[0]);
-        angle[1] = kl_atan2(y[1], x[1]);
-        return;
+        return (KlPair){kl_atan2(y[0], x[0]), kl_atan2(y[1], x[1])};
     }
-    KlPair one = kl_both(1.0), given = kl_load(y), along = kl_load(x), ay = size_of(given), ax = size_of(along);
-    KlMask steep = ay > ax, left = along < kl_both(0.0), sign = (KlMask)given & (KlMask){INT64_MIN, INT64_MIN};
+    KlPair one = kl_both(1.0), ay = size_of(y), ax = size_of(x);
+    KlMask steep = ay > ax, left = x < kl_both(0.0), sign = (KlMask)y & (KlMask){INT64_MIN, INT64_MIN};
     KlPair ratio = choose(steep, ax, ay) / choose(steep, ay, ax);
     int32_t i = nearest_eighth(ratio[0]), j = nearest_eighth(ratio[1]);
     KlPair c = {0.125 * i, 0.125 * j}, table = {TABLE[i], TABLE[j]}, low = {TABLE_LOW[i], TABLE_LOW[j]};
@@ -200,7 +198,7 @@ void kl_atan2_two(const double y[2], const double x[2], double angle[2]) {
     head = choose(steep, up, head);
     tail = choose(steep, up_tail, tail);
     KlPair turned = pi - head, back = turned + (((pi - turned) - head) + (kl_both(PI_LOW) - tail));
-    kl_store(angle, (KlPair)((KlMask)choose(left, back, head + tail) ^ sign));
+    return (KlPair)((KlMask)choose(left, back, head + tail) ^ sign);
 }
 
 double kl_atan(double x) { return kl_atan2(x, 1.0); }

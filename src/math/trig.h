@@ -3,13 +3,15 @@
 #ifndef KL_MATH_TRIG_H
 #define KL_MATH_TRIG_H
 
+#include "math/lanes.h"
+
 void kl_sincos(double x, double *sine, double *cosine);
 double kl_sin(double x);
 double kl_cos(double x);
 double kl_atan(double x);
 double kl_atan2(double y, double x);
-void kl_atan2_two(const double y[2], const double x[2], double angle[2]);  // each as kl_atan2, in lanes
-double kl_acos(double x);                                                  // clamped to [-1, 1]
+KlPair kl_atan2_two(KlPair y, KlPair x);  // each as kl_atan2, in lanes
+double kl_acos(double x);                 // clamped to [-1, 1]
 double kl_asin(double x);
 
 // Rotation vector <-> unit quaternion (w, x, y, z). The logarithm has an angle in [0, pi].

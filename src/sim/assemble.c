@@ -2,7 +2,6 @@
 // bilateral drives), limits (then bounded drives) and contacts, with
 //   v_f = J u_free + v*,   v* = stabilisation + restitution + softening,   R = c diag(D)
 #include "base/hash.h"
-#include "math/lanes.h"
 #include "math/vec.h"
 #include "sim/sim.h"
 #include "sim/soften.h"
@@ -51,7 +50,7 @@ static void soften(const KlSim *sim, const KlSoftening *s, int32_t row, int32_t 
     p->free_velocity[row] += kl_soften_bias(&soft, velocity, spring, sim->settings.dt);
 }
 
-static void add_joint(KlSim *sim, Cursor *at, int32_t j) {
+static void add_joint(KlSim *sim, Cursor *at, int32_t j) {  // whose rows are there already
     KlProblem *p = sim->problem;
     const KlSettings *set = &sim->settings;
     const KlJointDef *def = &sim->model->joints[j];
@@ -60,7 +59,6 @@ static void add_joint(KlSim *sim, Cursor *at, int32_t j) {
     int32_t first = place_block(p, at, rows, tagged(ID_JOINT, (uint64_t)j), def->base, def->follower);
     const double *source = sim->joint_row + sim->row_start[j] * KL_ROW;
     double *velocities = p->free_velocity + first;
-    kl_lanes_copy(source, rows * KL_ROW, row_at(p, first));
     kl_rows_velocity(source, rows, def->base, def->follower, sim->free_twist, velocities);
     for (int32_t i = 0; i < rows; i++) {
         velocities[i] += kl_bias_joint(set->baumgarte_joint, residual[i], set->dt);
@@ -146,6 +144,10 @@ KlStatus kl_stage_assemble(KlSim *sim) {
     KL_TRY(kl_problem_reshape(sim->problem, &size));
     sim->problem->dt = sim->settings.dt;
     Cursor at = {0, 0};
+    size_t joint_rows = (size_t)sim->row_start[sim->joint_count];
+    if (joint_rows > 0) {
+        memcpy(sim->problem->jacobian, sim->joint_row, joint_rows * KL_ROW * sizeof *sim->joint_row);
+    }
     for (int32_t j = 0; j < sim->joint_count; j++) {
         add_joint(sim, &at, j);
     }

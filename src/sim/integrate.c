@@ -1,5 +1,6 @@
 // Integration on poses: r + h v, q <- exp(h omega / 2) q (paper, eq. "time-stepping-euler" with
 // corrections). The quaternion is renormalised, so that round-off does not scale bodies.
+#include "math/lanes.h"
 #include "math/trig.h"
 #include "math/vec.h"
 #include "sim/sim.h"
@@ -47,14 +48,7 @@ void kl_integrate_poses(int32_t count, double h, const double *pose, const doubl
     }
 }
 
-static bool all_finite(const double *x, int32_t count) {
-    for (int32_t i = 0; i < count; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
+static bool all_finite(const double *x, int32_t count) { return isfinite(kl_lanes_largest(x, count)); }
 
 // Semi-implicit Euler moves the whole step with u+; Moreau's midpoint scheme has moved half of it
 // with u- before the forces were evaluated and moves the other half with u+.
@@ -63,7 +57,8 @@ KlStatus kl_stage_integrate(KlSim *sim) {
     double h = midpoint ? 0.5 * sim->settings.dt : sim->settings.dt;
     const double *from = midpoint ? sim->eval_pose : sim->now.pose;
     kl_integrate_poses(sim->body_count, h, from, sim->next.twist, sim->next.pose);
-    for (int32_t i = 0; i < sim->body_count; i++) {
+    bool finite = all_finite(sim->next.twist, 6 * sim->body_count) && all_finite(sim->next.pose, 7 * sim->body_count);
+    for (int32_t i = 0; !finite && i < sim->body_count; i++) {
         if (!all_finite(sim->next.twist + 6 * i, 6) || !all_finite(sim->next.pose + 7 * i, 7)) {
             return kl_fail(KL_ERR_DIVERGED,
                            "step %lld: the motion of body '%s' is not finite; "

@@ -339,18 +339,8 @@ double kl_unwrap_angle(double angle, double previous) {
 void kl_rows_velocity(const double *rows, int32_t count, int32_t base, int32_t follower, const double *twists,
                       double *velocity) {
     static const double rest[6] = {0.0};
-    KlSix a = kl_load6(base >= 0 ? twists + 6 * base : rest);
-    KlSix b = kl_load6(follower >= 0 ? twists + 6 * follower : rest);
-    int32_t i = 0;
-    for (; i + 2 <= count; i += 2, rows += 2 * KL_ROW) {
-        KlPair one = kl_six_times(&a, rows) + kl_six_times(&b, rows + 6);
-        KlPair two = kl_six_times(&a, rows + KL_ROW) + kl_six_times(&b, rows + KL_ROW + 6);
-        kl_store(velocity + i, (KlPair){one[0], two[0]} + (KlPair){one[1], two[1]});
-    }
-    if (i < count) {
-        KlPair one = kl_six_times(&a, rows) + kl_six_times(&b, rows + 6);
-        velocity[i] = one[0] + one[1];
-    }
+    kl_lanes_pull(rows, count, base >= 0 ? twists + 6 * base : rest, follower >= 0 ? twists + 6 * follower : rest,
+                  velocity);
 }
 
 double kl_row_velocity(const double *row, int32_t base, int32_t follower, const double *twists) {

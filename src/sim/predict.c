@@ -105,8 +105,8 @@ static void find_angles(const KlSim *sim, const double *previous, double *positi
     int32_t count = sim->angle_count;
     for (int32_t i = 0; i < count; i += 2) {
         int32_t one = angle[i], two = angle[i + 1 < count ? i + 1 : i];
-        double y[2] = {position[one], position[two]}, x[2] = {sim->dof_cosine[one], sim->dof_cosine[two]}, found[2];
-        kl_atan2_two(y, x, found);
+        KlPair found =
+            kl_atan2_two((KlPair){position[one], position[two]}, (KlPair){sim->dof_cosine[one], sim->dof_cosine[two]});
         position[one] = found[0];
         position[two] = found[1];
     }

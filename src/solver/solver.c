@@ -373,18 +373,16 @@ static bool converged(const KlSolver *s) {
     return s->method->converged != NULL ? s->method->converged(&s->run) : kl_converged_residuals(&s->run);
 }
 
-// |lambda - previous| <= STAGNATED_MOTION |lambda|; also tells whether lambda is finite.
-static bool rests(const double *lambda, const double *previous, int32_t dim, bool *finite) {
+// |lambda - previous| <= STAGNATED_MOTION |lambda|
+static bool rests(const KlSolver *s, double size) {
     KlLargest motion = {0};
-    int32_t i = 0;
+    int32_t i = 0, dim = s->run.problem->dim;
     for (; i + 2 <= dim; i += 2) {
-        kl_largest_take(&motion, kl_load(lambda + i) - kl_load(previous + i));
+        kl_largest_take(&motion, kl_load(s->lambda + i) - kl_load(s->previous + i));
     }
     if (i < dim) {
-        kl_largest_take(&motion, kl_both(lambda[i] - previous[i]));
+        kl_largest_take(&motion, kl_both(s->lambda[i] - s->previous[i]));
     }
-    double size = kl_lanes_largest(lambda, dim);
-    *finite = isfinite(size);
     return kl_largest(&motion) <= STAGNATED_MOTION * size;
 }
 
@@ -427,13 +425,12 @@ static void stop(KlSolver *s, KlOutcome outcome) {
 }
 
 static void judge(KlSolver *s) {
-    bool finite = true;
-    bool at_rest = rests(s->lambda, s->previous, s->run.problem->dim, &finite);
-    if (diverged(s, finite)) {
+    double size = kl_lanes_largest(s->lambda, s->run.problem->dim);
+    if (diverged(s, isfinite(size))) {
         stop(s, KL_OUTCOME_DIVERGED);
     } else if (converged(s)) {
         stop(s, KL_OUTCOME_CONVERGED);
-    } else if (stagnated(s, at_rest)) {
+    } else if (stagnated(s, rests(s, size))) {
         stop(s, KL_OUTCOME_STAGNATED);
     } else if (s->run.iteration >= kl_param_int(&s->run, KL_PARAM_MAX_ITERATIONS)) {
         stop(s, KL_OUTCOME_MAX_ITERATIONS);
