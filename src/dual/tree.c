@@ -113,26 +113,24 @@ static void begin_motions(KlTreeNode *n) {
     }
 }
 
-// Free motions made orthonormal in the inertia, and their momenta (Gram and Schmidt).
+// Free motions made orthonormal in the inertia, and their momenta (Gram and Schmidt). Nothing waits for their roots.
 static bool normalise_motions(KlTreeNode *n) {
     begin_motions(n);
     for (int32_t i = 0; i < n->freedoms; i++) {
         KlSix motion = kl_load6(n->motion + 6 * i), momentum = kl_load6(n->momentum + 6 * i);
-        double square = dot_six(motion, momentum);
-        if (!(square > 0.0 && isfinite(square))) {
+        double inverse = 1.0 / dot_six(motion, momentum);
+        if (!(inverse > 0.0 && isfinite(inverse))) {
             return false;
         }
-        double inverse = 1.0 / sqrt(square);
-        motion = times_six(inverse, motion);
-        momentum = times_six(inverse, momentum);
-        kl_six_store(n->motion + 6 * i, motion);
-        kl_six_store(n->momentum + 6 * i, momentum);
         for (int32_t j = i + 1; j < n->freedoms; j++) {
             double *other = n->motion + 6 * j, *others = n->momentum + 6 * j;
-            double share = dot_six(momentum, kl_load6(other));
+            double share = inverse * dot_six(momentum, kl_load6(other));
             kl_six_store(other, take_times(kl_load6(other), share, motion));
             kl_six_store(others, take_times(kl_load6(others), share, momentum));
         }
+        double root = sqrt(inverse);
+        kl_six_store(n->motion + 6 * i, times_six(root, motion));
+        kl_six_store(n->momentum + 6 * i, times_six(root, momentum));
     }
     return true;
 }

@@ -3,8 +3,9 @@
 //   loose   contacts of an explicit D that couple loosely: sweeps over the problem as given (loose.h). What they solve
 //           is neither scaled nor factored.
 //   held    joints that close no loop are taken out (dual/tree.h), and what the guess's contact states leave is
-//           linear: one small dense factorization gives the rest's reactions (rest.h), in most steps of a warm-started
-//           run.
+//           linear but for the directions in which contacts slide (slide.h): one small dense factorization gives the
+//           rest's reactions (rest.h), in most steps of a warm-started run.
+//           Where these states lead nowhere, those of some sweeps may.
 //   rest    else Newton (newton.h) solves the rest, a small explicit problem.
 //   whole   Newton on the whole problem, where there is no such rest, or where the natural map of the whole problem
 //           does not accept what it led to.
@@ -21,6 +22,7 @@
 #include "solver/newton.h"
 #include "solver/rest.h"
 #include "solver/semismooth.h"
+#include "solver/slide.h"
 
 static const KlParam params[] = {
     KL_COMMON_PARAMS_OF(1e-10, "The solve ends when r_nat_rel is at most this."),
@@ -46,11 +48,16 @@ static const KlParam params[] = {
      KL_PARAM_BOOL, 1.0, 0.0, 1.0, false, NULL},
 };
 
-static const double NEAR = 1e-6;   // r_nat_rel that rounding may leave at most
-static const double JAMMED = 1e3;  // of |S v_f|, and of what joints alone bear: reactions not taken from the rest
-static const double GROWTH = 1e6;  // of |v_f|: velocities of the rest's iterates past which it has lost its way
-enum { REST_PATIENCE = 20 };       // iterations of the rest's Newton that do not halve its r_nat_rel
-enum { REST_ITERATIONS = 60 };     // of Newton on the rest of a tree, before the whole problem is solved
+static const double NEAR = 1e-6;        // r_nat_rel that rounding may leave at most
+static const double JAMMED = 1e3;       // of |S v_f|, and of what joints alone bear: reactions not taken from the rest
+static const double SETTLED = 0.5;      // of the tolerance: what the rest's equations may leave
+static const double CHORD_DROP = 0.03;  // of what is left, by a step whose factor serves again
+static const double STALLED = 0.5;      // the same, by a new factor: less will not come of these states
+static const double NEARLY = 1e-3;      // r_nat_rel of states that sweeps do not better
+static const double GROWTH = 1e6;       // of |v_f|: velocities of the rest's iterates past which it has lost its way
+enum { TRIES = 4, SWEEPS = 20 };        // states one after the other, sweeps before others are tried
+enum { REST_PATIENCE = 20 };            // iterations of the rest's Newton that do not halve its r_nat_rel
+enum { REST_ITERATIONS = 60 };          // of Newton on the rest of a tree, before the whole problem is solved
 
 typedef enum Way { WAY_LOOSE, WAY_HELD, WAY_REST, WAY_WHOLE } Way;
 
@@ -59,14 +66,15 @@ typedef struct State {
     KlLoose loose;
     KlTree tree;
     KlRest rest;
+    KlSlide slide;
     KlRun run;  // of the rest's Newton
     Way way;
     bool solved;                                             // but for `whole`
     double relative;                                         // r_nat_rel, where solved
     int32_t spent;                                           // factorizations before `whole`
+    double kept[KL_TREE_ROWS], kept_velocity[KL_TREE_ROWS];  // the rest's reactions and v+
     double halved;                                           // r_nat_rel of the rest when it last was halved
     int32_t patience;                                        // iterations until then
-    double kept[KL_TREE_ROWS], kept_velocity[KL_TREE_ROWS];  // the rest's reactions and v+
     double param[KL_NEWTON_PARAM_COUNT];                     // of the rest's Newton
     uint8_t state[KL_TREE_ROWS];                             // of the rest's limits and contacts
     double *guess, *found, *least;                           // (dim) reactions: the first, a solution, of least norm
@@ -153,13 +161,10 @@ static int32_t find_states(const KlTree *t, const double *kept, const double *ve
     return changed;
 }
 
-static bool slides(const State *s) {
-    int32_t count = s->tree.rest->limit_count + s->tree.rest->contact_count;
-    return memchr(s->state, KL_STATE_SLIP, (size_t)count) != NULL;
-}
-
-static bool lies_in_cones(const KlProblem *p, const double *kept) {
-    const double *x = kept + p->joint_rows;
+// Of what slides the normal alone: it lies on its cone to rounding.
+static bool lies_in_cones(const State *s) {
+    const KlProblem *p = s->tree.rest;
+    const double *x = s->kept + p->joint_rows;
     for (int32_t i = 0; i < p->limit_count; i++, x++) {
         if (!(*x >= 0.0)) {
             return false;
@@ -167,7 +172,8 @@ static bool lies_in_cones(const KlProblem *p, const double *kept) {
     }
     for (int32_t k = 0; k < p->contact_count; k++, x += 3) {
         double most = p->friction[k] * x[2];
-        if (!(x[2] >= 0.0 && x[0] * x[0] + x[1] * x[1] <= most * most)) {
+        bool inside = s->state[p->limit_count + k] == KL_STATE_SLIP || x[0] * x[0] + x[1] * x[1] <= most * most;
+        if (!(x[2] >= 0.0 && inside)) {
             return false;
         }
     }
@@ -230,7 +236,7 @@ static bool begin_tree(State *s, KlRun *run) {
         (void)find_states(&s->tree, s->kept, free, s->state);
     }
     s->way = WAY_HELD;
-    return !slides(s) || begin_rest(s, run) == KL_OK;
+    return true;
 }
 
 static KlStatus begin(KlRun *run) {
@@ -277,7 +283,7 @@ static bool move_to_least_norm(State *s, const KlRun *run, bool fresh) {
     if (!kl_rest_least_norm(&s->rest, &s->tree, fresh, s->least)) {
         return false;
     }
-    bool inside = lies_in_cones(s->tree.rest, s->kept);
+    bool inside = lies_in_cones(s);
     double share = inside ? kl_rest_share(&s->tree, s->state, run->lambda, s->least) : 1.0;
     for (int32_t i = 0; i < dim; i++) {
         s->least[i] = run->lambda[i] + share * (s->least[i] - run->lambda[i]);
@@ -285,40 +291,129 @@ static bool move_to_least_norm(State *s, const KlRun *run, bool fresh) {
     return true;
 }
 
-// The linear problem of the states, from the point before; a second solution mends what rounding has left.
-static bool solve_held(State *s, KlRun *run) {
-    enum { ROUNDS = 2 };
-    size_t bytes = (size_t)run->problem->dim * sizeof *run->lambda;
-    kl_rest_face(&s->rest, &s->tree, s->state, s->kept);
-    clear_open(s);
+// Faces of what does not move, by the states of kept.
+static bool factor_rays(State *s) {
+    kl_rest_hold(&s->rest, &s->tree, s->state);
+    kl_rest_add_rays(&s->rest, &s->tree, s->state, s->kept);
+    return kl_rest_factor(&s->rest, &s->tree);
+}
+
+// Where the rest's reactions are not the only ones.
+static void seek_least_norm(State *s, KlRun *run, bool fresh) {
+    if (s->rest.rank == s->rest.faces || run->param[KL_NEWTON_PARAM_LEAST_NORM] == 0.0) {
+        return;
+    }
+    bool slides = s->slide.count > 0;
+    if ((!slides || factor_rays(s)) && move_to_least_norm(s, run, fresh || slides)) {
+        memcpy(run->lambda, s->least, (size_t)run->problem->dim * sizeof *run->lambda);
+        kl_tree_restrict(&s->tree, run->lambda, s->kept);
+    }
+}
+
+static bool factor(State *s, KlRun *run) {
     run->factorizations++;
-    if (!kl_rest_factor(&s->rest, &s->tree)) {
+    return kl_slide_factor(&s->slide, &s->rest, &s->tree, s->kept_velocity, s->kept);
+}
+
+static double settled_goal(const State *s, const KlRun *run) {
+    double tolerance = KL_NEWTON_MARGIN * run->param[KL_PARAM_TOLERANCE];
+    double given = kl_problem_given_size(s->tree.rest), size = kl_lanes_largest(s->kept, s->tree.kept);
+    double relative = tolerance * (size > given ? size : given), strict = KL_NEWTON_STRICT * given;
+    return SETTLED * (relative < strict ? relative : strict);
+}
+
+// Newton's steps, whose factor serves again while they take what slides near.
+static bool settle_sliding(State *s, KlRun *run) {
+    enum { STEPS = 12 };
+    double before = 0.0, goal = settled_goal(s, run);
+    bool fresh = false;
+    s->relative = INFINITY;
+    for (int32_t step = 0; step < STEPS; step++) {
+        kl_slide_pull(&s->slide, &s->rest, s->kept_velocity);
+        double left = kl_slide_left(&s->slide, &s->rest, &s->tree);
+        if (step > 0 && left <= goal) {
+            return true;
+        }
+        if (fresh && left > STALLED * before) {
+            s->relative = left / kl_problem_given_size(s->tree.rest);
+            return false;
+        }
+        fresh = step == 0 || left > CHORD_DROP * before;
+        if (fresh && !factor(s, run)) {
+            return false;
+        }
+        bool pushes = kl_slide_step(&s->slide, &s->rest, s->kept);
+        kl_problem_velocity(s->tree.rest, s->kept, s->kept_velocity);
+        if (!pushes) {
+            return false;
+        }
+        before = left;
+    }
+    return false;
+}
+
+// The rest's equations of the states, into kept: where nothing slides they are linear.
+static bool settle(State *s, KlRun *run, bool fresh) {
+    if (s->slide.count > 0) {
+        return settle_sliding(s, run);
+    }
+    if (fresh && !factor(s, run)) {
         return false;
     }
+    kl_slide_pull(&s->slide, &s->rest, s->kept_velocity);
+    return kl_slide_step(&s->slide, &s->rest, s->kept);
+}
+
+// The problem of the states, from the point before; a second solution mends what rounding has left.
+static bool solve_held(State *s, KlRun *run) {
+    enum { ROUNDS = 2 };
+    if (kl_slide_begin(&s->slide, &s->rest, &s->tree, s->state, s->kept_velocity, s->kept)) {
+        kl_problem_velocity(s->tree.rest, s->kept, s->kept_velocity);
+    }
+    clear_open(s);
     for (int32_t round = 0; round < ROUNDS; round++) {
-        kl_rest_solve(&s->rest, s->kept_velocity, s->kept);
-        kl_tree_extend(&s->tree, s->kept, run->lambda);
-        if (run->param[KL_NEWTON_PARAM_LEAST_NORM] != 0.0 && move_to_least_norm(s, run, round == 0)) {
-            memcpy(run->lambda, s->least, bytes);
-            kl_tree_restrict(&s->tree, run->lambda, s->kept);
+        if (!settle(s, run, round == 0)) {
+            return false;
         }
+        kl_tree_extend(&s->tree, s->kept, run->lambda);
+        seek_least_norm(s, run, round == 0);
         bool solved = judge(s, run);
         kl_tree_restrict(&s->tree, run->velocity, s->kept_velocity);
         if (solved || s->relative > NEAR) {
-            return solved && lies_in_cones(s->tree.rest, s->kept);
+            return solved && lies_in_cones(s);
         }
     }
     return false;
 }
 
-static void iterate_held(State *s, KlRun *run) {
-    enum { TRIES = 3 };
-    for (int32_t turn = 0; turn < TRIES && !s->solved; turn++) {
-        s->solved = solve_held(s, run);
-        if (!s->solved && (find_states(&s->tree, s->kept, s->kept_velocity, s->state) == 0 || slides(s))) {
-            break;
+// The states of kept, then those of what they lead to.
+static bool try_states(State *s, KlRun *run) {
+    for (int32_t turn = 0; turn < TRIES; turn++) {
+        if (solve_held(s, run)) {
+            return true;
+        }
+        if (find_states(&s->tree, s->kept, s->kept_velocity, s->state) == 0) {
+            return false;
         }
     }
+    return false;
+}
+
+// From the guess on.
+static void sweep(State *s) {
+    kl_tree_restrict(&s->tree, s->guess, s->kept);
+    kl_problem_velocity(s->tree.rest, s->kept, s->kept_velocity);
+    kl_rest_sweep(&s->tree, SWEEPS, s->kept, s->kept_velocity);
+}
+
+static bool try_swept_states(State *s, KlRun *run) {
+    sweep(s);
+    (void)find_states(&s->tree, s->kept, s->kept_velocity, s->state);
+    return try_states(s, run);
+}
+
+static void iterate_held(State *s, KlRun *run) {
+    s->solved = try_states(s, run) || (!(s->relative <= NEARLY) && try_swept_states(s, run));
     if (s->solved) {
         return;
     }
@@ -331,8 +426,7 @@ static void iterate_held(State *s, KlRun *run) {
 // Those of the best point of the rest's Newton.
 static bool find_faces(State *s) {
     kl_newton_states(&s->newton, s->state);
-    kl_rest_face(&s->rest, &s->tree, s->state, s->kept);
-    return kl_rest_factor(&s->rest, &s->tree);
+    return factor_rays(s);
 }
 
 static bool has_lost_its_way(State *s, const KlRun *run) {
@@ -345,6 +439,20 @@ static bool has_lost_its_way(State *s, const KlRun *run) {
     double most = GROWTH * kl_lanes_largest(p->free_velocity, p->dim);
     bool grows = !(run->primal <= most && run->dual <= most && isfinite(run->complementarity));
     return grows || s->patience <= 0 || s->run.iteration >= REST_ITERATIONS;
+}
+
+// Reactions of the rest out of all proportion to those of sweeps.
+static bool is_inflated(State *s) {
+    double size = kl_lanes_largest(s->kept, s->tree.kept);
+    sweep(s);
+    return size > JAMMED * kl_lanes_largest(s->kept, s->tree.kept);
+}
+
+static void leave_rest(State *s, KlRun *run) {
+    memcpy(run->lambda, s->guess, (size_t)run->problem->dim * sizeof *run->lambda);
+    (void)judge(s, run);
+    s->spent = run->factorizations;
+    run->broken = begin_whole(s, run) != KL_OK;
 }
 
 static void iterate_rest(State *s, KlRun *run) {
@@ -366,11 +474,9 @@ static void iterate_rest(State *s, KlRun *run) {
         }
     }
     s->solved = s->solved || (judge(s, run) && done);
+    s->solved = s->solved && !is_inflated(s);
     if (!s->solved && (done || has_lost_its_way(s, run))) {
-        memcpy(run->lambda, s->guess, bytes);
-        (void)judge(s, run);
-        s->spent = run->factorizations;
-        run->broken = begin_whole(s, run) != KL_OK;
+        leave_rest(s, run);
     }
 }
 

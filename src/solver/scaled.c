@@ -12,6 +12,9 @@
 #include "math/lu.h"
 #include "math/vec.h"
 
+// One copy of what several places call: a page waits for every kilobyte.
+#define KL_APART __attribute__((noinline))
+
 static const double ROUNDING = 1e-13;  // of the unit diagonal
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -325,7 +328,7 @@ static void clear_block(int32_t rows, int32_t columns, size_t stride, double *to
 }
 
 // Block (b, c) of J M^-1 J^T: the shares of the bodies that both touch.
-static void fill_block(const KlScaled *s, int32_t b, int32_t c, bool half, size_t stride, double *to) {
+KL_APART static void fill_block(const KlScaled *s, int32_t b, int32_t c, bool half, size_t stride, double *to) {
     const int32_t *start = s->problem->block_start, *left = s->problem->block_body + 2 * b;
     const int32_t *right = s->problem->block_body + 2 * c;
     const double *rows = s->jacobian + 12 * (size_t)start[b], *columns = s->replies + 12 * (size_t)start[c];
@@ -698,7 +701,7 @@ KlStatus kl_scaled_begin(KlScaled *s, const KlProblem *problem, bool cholesky, K
 
 // A joint row moves by its reaction through both its bodies. The lighter one's reply may be a million
 // times the heavier one's, which carries the load: the heavier one's tells what counts as small.
-static double heavier_reply(const KlScaled *s, int32_t row) {
+KL_APART static double heavier_reply(const KlScaled *s, int32_t row) {
     const double *jacobian = s->jacobian + 12 * (size_t)row, *replies = s->replies + 12 * (size_t)row;
     double reply = INFINITY;
     for (int32_t side = 0; side < 2; side++) {
@@ -943,8 +946,8 @@ double kl_scaled_natural_relative(const KlScaled *s, const double *x, const doub
 
 // ---- linear systems ----------------------------------------------------------------------------
 
-static void take_block(const double *take, const double *from, int32_t columns,
-                       double *to) {  // 3 x columns
+KL_APART static void take_block(const double *take, const double *from, int32_t columns,
+                                double *to) {  // 3 x columns
     for (int32_t i = 0; i < 3; i++, take += 3) {
         for (int32_t j = 0; j < columns; j++) {
             *to++ = take[0] * from[j] + take[1] * from[columns + j] + take[2] * from[2 * columns + j];
