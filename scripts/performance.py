@@ -97,8 +97,10 @@ def main():
         problems = {side: piles.record(arguments.kinloop, side, folder) for side in SIDES}
         if "growth" in parts:
             families = json.loads(output(arguments.growth, *problems.values()))
-            with open(os.path.join(arguments.output, "growth.json"), encoding="utf-8") as old:
-                counted = json.load(old).get("pile_factor")  # of no measurement, and no script of ours
+            counted = None  # of no measurement, and no script of ours: kept from the file before
+            if os.path.exists(os.path.join(arguments.output, "growth.json")):
+                with open(os.path.join(arguments.output, "growth.json"), encoding="utf-8") as old:
+                    counted = json.load(old).get("pile_factor")
             write(arguments, "growth.json",
                   {"machine": "2 cores of an Intel Xeon with AVX-512, shared with other work", "compiler": "gcc 12 -O3",
                    "commit": commit, "build": "native", "families": families, "pile_factor": counted})
