@@ -367,11 +367,11 @@ static bool settle(State *s, KlRun *run, bool fresh) {
 // The problem of the states, from the point before; a second solution mends what rounding has left.
 static bool solve_held(State *s, KlRun *run) {
     enum { ROUNDS = 2 };
-    if (kl_slide_begin(&s->slide, &s->rest, &s->tree, s->state, s->kept_velocity, s->kept)) {
-        kl_problem_velocity(s->tree.rest, s->kept, s->kept_velocity);
-    }
-    clear_open(s);
-    for (int32_t round = 0; round < ROUNDS; round++) {
+    for (int32_t round = 0; round < ROUNDS; round++) {  // the search for the least norm leaves other faces
+        if (kl_slide_begin(&s->slide, &s->rest, &s->tree, s->state, s->kept_velocity, s->kept)) {
+            kl_problem_velocity(s->tree.rest, s->kept, s->kept_velocity);
+        }
+        clear_open(s);
         if (!settle(s, run, round == 0)) {
             return false;
         }

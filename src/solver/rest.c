@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "cone/cone.h"
-#include "dual/desaxce.h"
 #include "dual/storage.h"
 #include "math/lanes.h"
 #include "math/llt.h"
@@ -38,12 +37,10 @@ void kl_rest_release(KlRest *r) {
 // ---- sweeps ----------------------------------------------------------------------------------------
 
 void kl_rest_place(double friction, double scale, const double v[3], double x[3]) {
-    double scaled[3] = {scale * v[0], scale * v[1], scale * v[2]};
-    double lift = kl_desaxce_normal(friction, scaled);
-    x[0] -= scaled[0];
-    x[1] -= scaled[1];
-    x[2] -= scaled[2] + lift;
-    kl_project_coulomb(friction, x);
+    double y[3];
+    kl_semismooth_argument(friction, scale, x, v, y);
+    kl_project_coulomb(friction, y);
+    kl_lanes_copy(y, 3, x);
 }
 
 // A row of joints or limits, or a contact.

@@ -98,9 +98,14 @@ void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocit
     }
 }
 
-uint8_t kl_semismooth_state(double friction, double scale, const double x[3], const double v[3]) {
-    double scaled[3] = {scale * v[0], scale * v[1], scale * v[2]}, y[3];
+void kl_semismooth_argument(double friction, double scale, const double x[3], const double v[3], double y[3]) {
+    double scaled[3] = {scale * v[0], scale * v[1], scale * v[2]};
     natural_argument(friction, x, scaled, y);
+}
+
+uint8_t kl_semismooth_state(double friction, double scale, const double x[3], const double v[3]) {
+    double y[3];
+    kl_semismooth_argument(friction, scale, x, v, y);
     return (uint8_t)contact_state(friction, y);
 }
 

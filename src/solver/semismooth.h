@@ -21,7 +21,8 @@ typedef enum KlContactState { KL_STATE_OPEN = 0, KL_STATE_STICK, KL_STATE_SLIP }
 // branches.
 void kl_semismooth_linearize(KlScaled *s, const double *x, const double *velocity, double eta, double *right,
                              uint8_t *state);
-// The branch of one contact whose velocity is in other units: scale v.
+// What the natural map projects of one contact, x - scale v_hat, and its branch; `scale` takes v to the units of x.
+void kl_semismooth_argument(double friction, double scale, const double x[3], const double v[3], double y[3]);
 uint8_t kl_semismooth_state(double friction, double scale, const double x[3], const double v[3]);
 // The branches alone; returns how many differ from those in `state`, which it updates.
 int32_t kl_semismooth_states(const KlScaled *s, const double *x, const double *velocity, uint8_t *state);
